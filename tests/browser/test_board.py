@@ -75,6 +75,10 @@ def test_cards_are_moved_in_every_way_and_stay_where_they_were_put(board: Callab
     page.mouse.down()
     lane.hover()
     page.mouse.up()
+    page.get_by_role("dialog", name="Move Ada Example to Shortlisted").wait_for()
+    assert_accessible(page)
+    page.get_by_label("Note").fill("Strong on the phone")
+    page.get_by_role("button", name="Skills fit").click()
     page.wait_for_selector("[data-note]:has-text('Shortlisted')")
     assert "/candidates/board" in page.url
     page.locator(".lane-card", has_text="Bob").locator("a").focus()
@@ -83,12 +87,28 @@ def test_cards_are_moved_in_every_way_and_stay_where_they_were_put(board: Callab
     assert page.evaluate("document.activeElement.textContent") == "Bob Example"
     page.get_by_role("button", name="Move Cyd Example").click()
     page.get_by_role("dialog", name="Move Cyd Example").get_by_role("button", name="Rejected").click()
-    page.wait_for_selector("[data-note]:has-text('Rejected')")
+    page.get_by_role("dialog", name="Move Cyd Example to Rejected").wait_for()
+    page.keyboard.press("Escape")
+    page.wait_for_selector("[data-note]:has-text('Cyd Example was not moved')")
+    page.get_by_role("button", name="Move Cyd Example").click()
+    page.get_by_role("dialog", name="Move Cyd Example").get_by_role("button", name="Rejected").click()
+    page.get_by_role("dialog", name="Move Cyd Example to Rejected").wait_for()
+    page.keyboard.press("1")
+    page.wait_for_selector("[data-note]:has-text('is now in Rejected')")
     assert counted(page) == ["1", "1", "1", "0", "1", "0"]
     page.get_by_role("button", name="Undo").click()
     page.wait_for_selector("[data-note]:has-text('is back in Invited')")
     page.reload()
     assert standing(page) == {"Ada": "shortlisted", "Bob": "interviewed", "Cyd": "invited", "Dee": "invited"}
+    assert_accessible(page)
+    page.get_by_role("link", name="Cyd Example").click()
+    history = page.get_by_role("region", name="History")
+    assert history.get_by_text("Decision: Skills do not fit").is_visible()
+    assert history.get_by_text("Withdrawn", exact=True).is_visible()
+    assert page.get_by_label("Reason").is_hidden(), "“invited” takes no reason"
+    page.get_by_label("New status").select_option("accepted")
+    offered = page.locator("#reason optgroup:not([hidden])").evaluate_all("(all) => all.map((one) => one.label)")
+    assert offered == ["Reasons to accept"]
     assert_accessible(page)
 
 
@@ -119,8 +139,10 @@ def test_on_a_phone_it_scrolls_inside_and_a_held_card_is_dragged(board: Callable
 def test_the_statuses_page_is_for_everyone_too(board: Callable[..., Any]) -> None:
     for width in (1280, 360):
         page = board(viewport={"width": width, "height": 800})
-        page.goto(page.url.split("/candidates")[0] + "/candidates/statuses")
-        assert_accessible(page)
+        for path in ("statuses", "reasons"):
+            page.goto(page.url.split("/candidates")[0] + f"/candidates/{path}")
+            assert_accessible(page)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_the_list_chooses_many_and_says_what_came_of_each(board: Callable[..., Any]) -> None:

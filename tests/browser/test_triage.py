@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app import create_app
 from app.accounts.models import Organization
-from app.candidates.models import Candidate, StatusChange
+from app.candidates.models import Candidate, DecisionRecord, StatusChange
 from app.core.db import db, reading
 from app.core.queue import SilentWaker
 from app.flows.models import InterviewFlow
@@ -156,7 +156,12 @@ def test_thirty_are_reviewed_without_a_mouse(results: Callable[[int], str], tria
             page.keyboard.press("m")
             page.keyboard.type("no numbers, no shortcuts: sure")
             page.keyboard.press("Escape")
-        following = press(page, "srd"[reviewed % 3])
+        key = "srd"[reviewed % 3]
+        if key == "r":
+            page.keyboard.press("r")
+            page.wait_for_selector("#reason-dialog[open]")
+            key = "1"
+        following = press(page, key)
         assert following != person
         reviewed += 1
         assert reviewed <= PEOPLE
@@ -165,5 +170,42 @@ def test_thirty_are_reviewed_without_a_mouse(results: Callable[[int], str], tria
     mine = Candidate.flow_id == flow_id
     stand = asked(sa.select(Candidate.status, sa.func.count(Candidate.id)).where(mine).group_by("status"))
     assert dict(map(tuple, stand)) == {"shortlisted": 10, "rejected": 10, "interviewed": 10}
+    decided = sa.select(DecisionRecord.meaning, DecisionRecord.reason_code, DecisionRecord.source)
+    stands = sa.select(*decided.selected_columns, sa.func.count()).join(Candidate).where(mine)
+    stands = stands.where(DecisionRecord.withdrawn_at.is_(None)).group_by(*decided.selected_columns)
+    assert sorted(map(tuple, asked(stands)), key=str) == [
+        ("advanced", None, "triage", 10),
+        ("rejected", "skills", "triage", 10),
+    ]
     notes = sa.select(StatusChange.note).join(Candidate).where(mine, StatusChange.note.is_not(None))
     assert asked(notes) == [("no numbers, no shortcuts: sure",)] * 10
+
+
+def test_a_rejection_asks_for_its_reason_by_key_and_can_be_left(
+    results: Callable[[int], str], triage: Callable[..., Any]
+) -> None:
+    page = triage(results(2), viewport={"width": 1280, "height": 800})
+    first = name_of(page)
+    page.keyboard.press("r")
+    page.get_by_role("dialog", name=f"Move {first} to Rejected").wait_for()
+    assert_accessible(page)
+    page.keyboard.press("n")  # the keys of the page wait
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#reason-dialog:not([open])", state="attached")
+    assert name_of(page) == first
+    page.keyboard.press("r")
+    following = press(page, "0")
+    assert following != first
+    page.get_by_role("button", name=f"Undo: {first}").wait_for()
+
+
+def test_without_scripts_a_reason_is_chosen_beside_the_status(
+    results: Callable[[int], str], signed_in: Callable[..., Any]
+) -> None:
+    flow_id = results(1)
+    page = signed_in(f"/candidates/triage?flow={flow_id}", java_script_enabled=False)
+    page.get_by_label("Reason").select_option("role_filled")
+    page.get_by_role("button", name="Rejected").click()
+    page.get_by_text("There are no results to review").wait_for()
+    reasons = sa.select(DecisionRecord.reason).where(DecisionRecord.flow_id == flow_id)
+    assert asked(reasons) == [("Role filled",)]
