@@ -125,7 +125,7 @@ def test_enter_waits_for_the_answer_to_what_was_typed(signed_in: Callable[..., A
 def test_the_button_opens_it_and_what_is_not_found_is_said(signed_in: Callable[..., Any], person: str) -> None:
     page = signed_in("/dashboard", viewport=NARROW)
     page.wait_for_load_state("networkidle")
-    tab_to(page, "button.find")
+    tab_to(page, "button.search-button")
     page.keyboard.press("Enter")
     page.locator("#palette [role=option]").first.wait_for()
     page.keyboard.type("zzzz")
@@ -135,7 +135,7 @@ def test_the_button_opens_it_and_what_is_not_found_is_said(signed_in: Callable[.
     assert page.url.endswith("/dashboard")
     page.click("#palette [data-close]")
     page.locator("#palette").wait_for(state="hidden")
-    assert page.evaluate("document.activeElement.matches('button.find')")
+    assert page.evaluate("document.activeElement.matches('button.search-button')")
 
 
 def test_names_are_text_whatever_they_contain(signed_in: Callable[..., Any], installation: Installation) -> None:
@@ -201,8 +201,8 @@ def test_every_section_and_its_pages_are_reached_by_the_tabulator(
 def test_without_scripts_navigation_and_search_are_links(signed_in: Callable[..., Any], size: dict[str, int]) -> None:
     page = signed_in("/settings", viewport=size, java_script_enabled=False)
     assert page.locator("nav a[href='/audit']").is_visible()
-    assert not page.locator("button.find").is_visible()
-    page.click("a.find")
+    assert not page.locator("button.search-button").is_visible()
+    page.click("a.search-button")
     page.wait_for_url("**/candidates")
     page.click("nav a[href='/interviews']")
     page.wait_for_url("**/interviews")

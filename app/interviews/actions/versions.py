@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.accounts.actions import write_audit
 from app.accounts.models import TeamMember
 from app.core.db import db
-from app.core.errors import Conflict, NotFound, sentence
+from app.core.errors import Conflict, NotFound
 from app.interviews.actions.candidate_rights import score_again
 from app.interviews.analysis.answers import Evidence
 from app.interviews.models import Interview, InterviewData, ScoreVersion
@@ -57,7 +57,7 @@ def adopt(interview: Interview, number: int, *, by: TeamMember) -> bool:
         raise Conflict(WITHHELD)
     wanted = next((one for one in versions_of(interview) if one.number == number), None)
     if wanted is None and number != data.version:
-        raise NotFound(sentence("There is no such version of the scores."))
+        raise NotFound("There is no such version of the scores.")
     if wanted is None or number == data.version:
         return False
     before, data.version = data.version, number

@@ -10,7 +10,7 @@ from app.accounts.models import TeamMember
 from app.candidates.overall import COUNTED
 from app.core import claims
 from app.core.db import db, is_id
-from app.core.errors import NotFound, sentence
+from app.core.errors import NotFound
 from app.flows.models import Right
 from app.flows.queries import reach
 from app.interviews.analysis.scores import ROUNDS
@@ -123,7 +123,7 @@ def run_seen_by(member: TeamMember, run_id: str) -> Rescoring:
     """A run with an interview that the member may change. NotFound otherwise."""
     run = db.session.get(Rescoring, run_id) if is_id(run_id) else None
     if run is None or run.organization_id != member.organization_id or not counts_of(member, run):
-        raise NotFound(sentence("There is no such re-scoring."))
+        raise NotFound("There is no such re-scoring.")
     return run
 
 
