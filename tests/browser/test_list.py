@@ -126,17 +126,17 @@ def test_filters_apply_at_once_and_live_in_the_address(listed: Callable[..., Any
     shows(page, 8)
     assert asked(page) == {"flow": [recruiting[0]]}
     assert page.evaluate(ROWS)[0]["top"] == before, "rows stay where they are"
-    page.get_by_label("Search").press_sequentially("naka")
+    page.get_by_role("searchbox", name="Search").press_sequentially("naka")
     shows(page, 4)
     assert asked(page) == {"flow": [recruiting[0]], "text": ["naka"]}
     assert page.evaluate("document.activeElement.id") == "text"
     assert page.evaluate("document.querySelector('form.export').action").endswith(f"text=naka&flow={recruiting[0]}")
     page.reload()
     shows(page, 4)
-    assert page.get_by_label("Search").input_value() == "naka"
+    assert page.get_by_role("searchbox", name="Search").input_value() == "naka"
     page.go_back()
     shows(page, 8)
-    assert page.get_by_label("Search").input_value() == ""
+    assert page.get_by_role("searchbox", name="Search").input_value() == ""
     page.go_forward()
     shows(page, 4)
     page.get_by_role("link", name=f"Remove the filter Flow: {TITLES[0]}").click()
@@ -184,9 +184,9 @@ def test_rows_are_reached_selected_and_opened_by_keys(listed: Callable[..., Any]
     page.get_by_text("1 selected").wait_for()
     page.keyboard.press("/")
     page.keyboard.type("jx ")
-    assert page.get_by_label("Search").input_value() == "jx "
+    assert page.get_by_role("searchbox", name="Search").input_value() == "jx "
     shows(page, 0)
-    page.get_by_label("Search").fill("cleo")
+    page.get_by_role("searchbox", name="Search").fill("cleo")
     shows(page, 2)
     page.keyboard.press("Tab")
     page.keyboard.press("k")
