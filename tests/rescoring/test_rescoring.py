@@ -276,6 +276,22 @@ def test_all_new_versions_of_a_run_are_used_at_once(
     assert len(audited("scores.adopted")) == 2
 
 
+def test_what_is_withheld_while_versions_are_put_in_force_costs_no_other_its_version(
+    owner: Person, make_flow: Made, result: Made, model: Any, begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flow = make_flow()
+    many = [result(flow, email=f"c{number}@candidate.example") for number in range(3)]
+    run = begin(*many)
+    work(run)
+    found = queries.unused_of(owner.member, run)
+    actions.withdraw(db.session.get_one(Interview, found[2][0]))
+    db.session.commit()
+    monkeypatch.setattr(queries, "unused_of", lambda *_: found)
+    page = owner.browser.post(f"/rescorings/{run.id}/use", follow_redirects=True).text
+    assert "The new scores of 2 interviews are in force." in page
+    assert [db.session.get_one(InterviewData, one).version for one, _ in found] == [2, 2, 1]
+
+
 def test_erasing_removes_every_version_and_nothing_is_scored_afterwards(
     owner: Person, result: Made, model: Any, begin: Begin
 ) -> None:

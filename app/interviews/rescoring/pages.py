@@ -178,7 +178,7 @@ def use_all(run_id: str) -> AnyResponse:
         try:
             used += actions.adopt(interview_to_change(member, interview_id), number, by=member)
         except Conflict:
-            db.session.rollback()
+            continue  # nothing of it has changed, and what was adopted before stays
         if at % COMMITTED == 0:
             db.session.commit()
     db.session.commit()
