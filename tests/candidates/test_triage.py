@@ -90,6 +90,15 @@ def test_judged_without_a_move(owner: Person, waiting: list[Candidate]) -> None:
     assert waiting[0].reviewed_at is not None
 
 
+def test_a_review_without_a_move_is_taken_back_and_no_earlier_move(owner: Person, waiting: list[Candidate]) -> None:
+    owner.browser.post(f"/candidates/{waiting[0].id}/move", data={"status": "shortlisted", "note": ""})
+    decide(owner, waiting[0], "judged")
+    data = {"was": "shortlisted", "now": "shortlisted", "flow": ""}
+    assert owner.browser.post(f"/candidates/triage/{waiting[0].id}/undo", data=data).status_code == 303
+    db.session.expire_all()
+    assert (waiting[0].status, waiting[0].reviewed_at) == ("shortlisted", None)
+
+
 def test_a_note_without_a_move_is_given_back(owner: Person, waiting: list[Candidate]) -> None:
     for decision in ("judged", "interviewed"):
         answer = decide(owner, waiting[0], decision, "think about it")

@@ -376,7 +376,7 @@ POLICY: dict[str, Rule] = {
         "member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"decision": "rejected", "note": ""}
     ),
     "interviews.take_back": Rule(
-        "member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"was": "interviewed", "now": "shortlisted"}
+        "member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"was": "shortlisted", "now": "shortlisted"}
     ),
     "interviews.choose_compared": Rule("member", own=DONE, given=lambda side: {"id": side.ids["candidate"]}),
     # One candidate cannot be compared; tests/interviews/test_compare.py asks for two.

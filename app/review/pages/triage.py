@@ -81,11 +81,12 @@ def take_back(candidate_id: str) -> AnyResponse:
     require_recruiter()
     member, flow_id = current_member(), _asked("flow")
     candidate = candidate_to_change(member, candidate_id)
-    seen = request.form.get("now", "")
+    was, seen = request.form.get("was", ""), request.form.get("now", "")
     if candidate.status != seen:
         name = candidate.full_name or candidate.email
         raise Conflict(f"{name} has since been moved to {candidate.status}, so this cannot be undone.")
-    candidates.move_back(candidate, seen, by=member, grounds=Grounds(Source.TRIAGE))
+    if was != seen:  # else the result was only marked as reviewed
+        candidates.move_back(candidate, seen, by=member, grounds=Grounds(Source.TRIAGE))
     candidates.forget_review(candidate)
     db.session.commit()
     flash("Decision undone.", "good")
