@@ -12,7 +12,7 @@ from app.candidates.models import DECIDING, Candidate, DecisionRecord, DecisionR
 from app.candidates.reasons import Reason
 from app.core import clock
 from app.core.db import db, new_id
-from app.core.rooms import ratings
+from app.core.rooms import ratings, scores
 
 UNDO_FOR = timedelta(minutes=5)
 """How long an undo withdraws the record. After that, a move back is a move like any other."""
@@ -42,7 +42,8 @@ def record(
     """
     if not moves or meaning not in DECIDING or (by is None and grounds.decided_by is None):
         return
-    rated = ratings().own_ratings(by.id, [candidate.id for candidate, _change in moves]) if by else {}
+    ids = [candidate.id for candidate, _change in moves]
+    rated, versions = ratings().own_ratings(by.id, ids) if by else {}, scores().versions_in_force(ids)
     rows = [
         {
             "id": new_id(),
@@ -59,6 +60,7 @@ def record(
             "source": grounds.source,
             "reason_code": reason.code if reason else None,
             "reason": reason.label if reason else None,
+            "score_version": versions.get(candidate.id),
             "own_rating": rated.get(candidate.id),
         }
         for candidate, change in moves

@@ -64,6 +64,8 @@ class Room:
     """The module that knows what was erased and repeats it after a restore: ``Erasures``."""
     ratings: str = ""
     """The module that knows how members rated candidates: ``Ratings``."""
+    scores: str = ""
+    """The module that knows which version of a result's scores is in force: ``Scores``."""
 
 
 @cache
@@ -135,6 +137,12 @@ class Ratings(Protocol):
     def own_ratings(self, member_id: str, candidate_ids: Collection[str]) -> dict[str, float]: ...
 
 
+class Scores(Protocol):
+    """What a decision record says about the scores that the member saw."""
+
+    def versions_in_force(self, candidate_ids: Collection[str]) -> dict[str, int]: ...
+
+
 def outbox() -> Outbox:
     """The outbox. Rooms that change something do not know which room sends events to customers."""
     return cast("Outbox", _only(room.outbox for room in rooms().values()))
@@ -148,6 +156,11 @@ def erasures() -> Erasures:
 def ratings() -> Ratings:
     """How members rated candidates. Moves of candidates are in a room below the one with the ratings."""
     return cast("Ratings", _only(room.ratings for room in rooms().values()))
+
+
+def scores() -> Scores:
+    """The versions of scores. Moves of candidates are in a room below the one with the results."""
+    return cast("Scores", _only(room.scores for room in rooms().values()))
 
 
 def _only(paths: Iterable[str]) -> object:

@@ -9,7 +9,8 @@ import sqlalchemy as sa
 
 from app.accounts.models import AuditEntry, TeamMember
 from app.accounts.usage.models import UsageRecord
-from app.candidates.models import Candidate
+from app.candidates import actions as candidates
+from app.candidates.models import Candidate, DecisionRecord
 from app.core import claims, clock, queue
 from app.core.db import db
 from app.core.errors import Rejected
@@ -274,6 +275,19 @@ def test_all_new_versions_of_a_run_are_used_at_once(
     assert "The new scores of 2 interviews are in force." in page
     assert [db.session.get_one(InterviewData, one.id).version for one in many] == [1, 2, 2]
     assert len(audited("scores.adopted")) == 2
+
+
+def test_a_decision_records_the_version_that_was_in_force(
+    owner: Person, result: Made, model: Any, begin: Begin
+) -> None:
+    interview = result()
+    work(begin(interview))
+    candidate = db.session.get_one(Candidate, interview.candidate_id)
+    candidates.move(candidate, "shortlisted", by=owner.member)
+    owner.browser.post(f"/interviews/{interview.id}/scores/2")
+    candidates.move(candidate, "rejected", by=owner.member)
+    found = db.session.scalars(sa.select(DecisionRecord).order_by(DecisionRecord.number))
+    assert [one.score_version for one in found] == [1, 2]
 
 
 def test_what_is_withheld_while_versions_are_put_in_force_costs_no_other_its_version(

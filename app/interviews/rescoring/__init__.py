@@ -15,4 +15,5 @@ ROOM = Room(
     tables="app.interviews.rescoring.models",
     jobs=(RESCORE,),
     sweeps=("app.interviews.rescoring.jobs.sweep",),
+    scores="app.interviews.rescoring.queries",
 )

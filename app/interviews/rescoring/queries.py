@@ -1,6 +1,6 @@
 """Reads of re-scoring: what a run would take, the runs of a member, and what is due."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -117,6 +117,13 @@ def newest_of(candidate_ids: Sequence[str]) -> Condition:
     )
     newest = mine.group_by(Interview.candidate_id)
     return sa.and_(Interview.candidate_id.in_(candidate_ids), Interview.org_seq.in_(newest))
+
+
+def versions_in_force(candidate_ids: Collection[str]) -> dict[str, int]:
+    """The version in force of each candidate's newest result, by candidate. Without a result they are left out."""
+    query = sa.select(Interview.candidate_id, InterviewData.version).join(InterviewData)
+    rows = db.session.execute(query.where(newest_of(list(candidate_ids)), Interview.withdrawn_at.is_(None)))
+    return {str(candidate_id): version for candidate_id, version in rows}
 
 
 def run_seen_by(member: TeamMember, run_id: str) -> Rescoring:
