@@ -25,6 +25,8 @@ from app.interviews.rescoring.queries import Condition, Plan
 from app.web.templating import offset_of_request
 
 PER_PAGE = 100
+MOST_USED = 500
+"""Interviews whose versions one request puts in force; the button stays for the others."""
 COMMITTED = 50
 """Interviews whose versions are put in force in one transaction."""
 NO_MODEL = "Scoring needs a language model, and none is configured. Your operator sets LLM_BASE_URL and LLM_MODEL."
@@ -170,11 +172,11 @@ def cancel(run_id: str) -> AnyResponse:
 
 @pages.post("/rescorings/<run_id>/use")
 def use_all(run_id: str) -> AnyResponse:
-    """Put every new version of the run in force. One that is withheld meanwhile is left out."""
+    """Put the new versions of the run in force, as many as one request can. One withheld meanwhile is left out."""
     require_recruiter()
     member = current_member()
     unused, used = queries.unused_of(member, queries.run_seen_by(member, run_id)), 0
-    for at, (interview_id, number) in enumerate(unused, 1):
+    for at, (interview_id, number) in enumerate(unused[:MOST_USED], 1):
         try:
             used += actions.adopt(interview_to_change(member, interview_id), number, by=member)
         except Conflict:
@@ -182,7 +184,9 @@ def use_all(run_id: str) -> AnyResponse:
         if at % COMMITTED == 0:
             db.session.commit()
     db.session.commit()
-    flash(f"The new scores of {_interviews(used)} are in force.", "good")
+    left = len(unused) - MOST_USED
+    more = f" {_interviews(left)} are left: press the button again." if left > 0 else ""
+    flash(f"The new scores of {_interviews(used)} are in force.{more}", "good")
     return redirect(url_for("rescoring.show", run_id=run_id), 303)
 
 
