@@ -1,7 +1,7 @@
 // The list of candidates: filters apply at once and are in the URL, links of the list replace only the rows, and rows are
 // reached and selected by keys. Without this module the filters have a button, and each link loads the page.
 import { fetchedPage } from "./fetched_page.js";
-import { TYPING } from "./keys.js";
+import { isSingle } from "./keys.js";
 
 const WAIT = 250; // ms between the last letter of a search and its request
 
@@ -14,8 +14,7 @@ export function queryOf(entries, usual) {
 
 // The key of the list that was pressed, or null: j, k (next and previous row), x (select) or / (search).
 export function meant(event, on) {
-  if (!on || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return null;
-  if (event.target?.closest?.(`${TYPING}, [popover]:popover-open`)) return null;
+  if (!isSingle(event, on) || event.target?.closest?.("[popover]:popover-open")) return null;
   return ["j", "k", "x", "/"].includes(event.key) ? event.key : null;
 }
 

@@ -157,9 +157,9 @@ def test_presets_and_views_say_which_one_is_shown(owner: Person, three: dict[str
 
 def test_scores_are_a_number_with_a_bar_and_a_color(owner: Person, three: dict[str, str]) -> None:
     page = owner.browser.get("/candidates?order=score").text
-    chip = r'class="score-chip score-(\w+)" title="([^"]+)">([\d.]+)<svg.*?width="([\d.]+)" height="4"></rect></svg'
+    chip = r'class="score-chip badge-(\w+)" title="([^"]+)">([\d.]+)<svg.*?width="([\d.]+)" height="4"></rect></svg'
     chips = re.findall(chip, page, re.DOTALL)
-    assert chips == [("high", "4.2 out of 5", "4.2", "42.0"), ("low", "2.0 out of 5", "2.0", "20.0")]
+    assert chips == [("good", "4.2 out of 5", "4.2", "42.0"), ("bad", "2.0 out of 5", "2.0", "20.0")]
 
 
 def test_a_page_further_on_keeps_filter_order_and_columns(owner: Person, make_flow: Made, make_candidate: Made) -> None:

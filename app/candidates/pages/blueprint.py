@@ -3,14 +3,25 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flask import Blueprint
+from flask import Blueprint, request
 
 from app.accounts.access import current_member, require_member
 from app.candidates.queries import deciding_statuses
 from app.candidates.reasons import Reason, reasons_of, requires_reason
+from app.core.errors import Rejected
+from app.web.fields import flaw_of
 
 pages = Blueprint("candidates", __name__)
 pages.before_request(require_member)
+
+
+def typed(name: str) -> str:
+    """A text of the form. Raises Rejected for one that cannot be stored."""
+    value = request.form.get(name, "")
+    flaw = flaw_of(value)
+    if flaw:
+        raise Rejected(flaw, field=name)
+    return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,11 @@ from app.accounts.actions import write_audit
 from app.candidates import reasons as rules
 from app.candidates.export import decisions_as_csv
 from app.candidates.models import DECIDING
-from app.candidates.pages.blueprint import pages
+from app.candidates.pages.blueprint import pages, typed
 from app.candidates.queries import record_ids
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Rejected
-from app.web.fields import flaw_of
 from app.web.streaming_slots import Lasting, places
 
 Answer = AnyResponse | tuple[str, int]
@@ -31,7 +30,7 @@ def reasons() -> str:
 def add_reason() -> Answer:
     require_admin()
     member = current_member()
-    return _done(lambda: rules.add(member.organization, _field("meaning"), _field("label"), by=member), "Reason added.")
+    return _done(lambda: rules.add(member.organization, typed("meaning"), typed("label"), by=member), "Reason added.")
 
 
 @pages.post("/candidates/reasons/require")
@@ -46,7 +45,7 @@ def require_reasons() -> Answer:
 def rename_reason(code: str) -> Answer:
     require_admin()
     member = current_member()
-    return _done(lambda: rules.rename(member.organization, code, _field("label"), by=member), "Reason renamed.")
+    return _done(lambda: rules.rename(member.organization, code, typed("label"), by=member), "Reason renamed.")
 
 
 @pages.post("/candidates/reasons/<code>/shift")
@@ -83,14 +82,6 @@ def export_decisions() -> AnyResponse:
     name = f"decisions-{clock.now():%Y-%m-%d}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
     return Response(Lasting(body, place), mimetype="text/csv", headers=headers)
-
-
-def _field(name: str) -> str:
-    value = request.form.get(name, "")
-    flaw = flaw_of(value)
-    if flaw:
-        raise Rejected(flaw, field=name)
-    return value
 
 
 def _done(change: Callable[[], object], words: str) -> Answer:

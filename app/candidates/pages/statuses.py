@@ -8,11 +8,10 @@ from werkzeug.wrappers import Response as AnyResponse
 from app.accounts.access import current_member, require_admin
 from app.candidates import statuses as pipeline
 from app.candidates.models import DEFAULT_MEANINGS, DEFAULT_STATUSES, INTERVIEWED, INVITED, Meaning
-from app.candidates.pages.blueprint import pages
+from app.candidates.pages.blueprint import pages, typed
 from app.candidates.queries import columns_of, counts_seen_by, statuses_without_meaning
 from app.core.db import db
 from app.core.errors import Rejected
-from app.web.fields import flaw_of
 
 Answer = AnyResponse | tuple[str, int]
 MEANINGS = [
@@ -36,7 +35,7 @@ def add_status() -> Answer:
     require_admin()
     member = current_member()
     return _done(
-        lambda: pipeline.add(member.organization, _field("name"), meaning=_field("meaning") or Meaning.OPEN, by=member),
+        lambda: pipeline.add(member.organization, typed("name"), meaning=typed("meaning") or Meaning.OPEN, by=member),
         "Status added.",
     )
 
@@ -46,7 +45,7 @@ def rename_status(column_id: str) -> Answer:
     require_admin()
     member = current_member()
     return _done(
-        lambda: pipeline.rename(member.organization, column_id, _field("name"), by=member),
+        lambda: pipeline.rename(member.organization, column_id, typed("name"), by=member),
         "Status renamed.",
     )
 
@@ -56,7 +55,7 @@ def mean_status(column_id: str) -> Answer:
     require_admin()
     member = current_member()
     return _done(
-        lambda: pipeline.set_meaning(member.organization, column_id, _field("meaning"), by=member),
+        lambda: pipeline.set_meaning(member.organization, column_id, typed("meaning"), by=member),
         "Meaning saved. It applies to moves from now on.",
     )
 
@@ -74,17 +73,9 @@ def remove_status(column_id: str) -> Answer:
     require_admin()
     member = current_member()
     return _done(
-        lambda: pipeline.remove(member.organization, column_id, into=_field("into"), by=member),
+        lambda: pipeline.remove(member.organization, column_id, into=typed("into"), by=member),
         "Status removed.",
     )
-
-
-def _field(name: str) -> str:
-    value = request.form.get(name, "")
-    flaw = flaw_of(value)
-    if flaw:
-        raise Rejected(flaw, field=name)
-    return value
 
 
 def _done(change: Callable[[], object], words: str) -> Answer:
