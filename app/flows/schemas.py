@@ -175,11 +175,13 @@ class FlowFormSchema(NewInterviewFlowSchema):
     follow_up_limit = fields.Integer(
         load_default=1,
         validate=ma.validate.Range(0, MOST_FOLLOW_UPS, error=f"Must be from 0 to {MOST_FOLLOW_UPS}."),
+        error_messages={"invalid": f"Must be a whole number from 0 to {MOST_FOLLOW_UPS}."},
     )
     time_limit_minutes = fields.Integer(
         allow_none=True,
         load_default=None,
         validate=ma.validate.Range(1, MOST_MINUTES, error=f"Must be from 1 to {MOST_MINUTES} minutes."),
+        error_messages={"invalid": f"Must be a whole number of minutes from 1 to {MOST_MINUTES}, or empty."},
     )
 
 

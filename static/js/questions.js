@@ -48,14 +48,14 @@ export default function questions(box) {
     estimate(asked);
   }
 
-  // As app/flows/length.py: two minutes a question, in steps of five beyond ten, never beyond the limit.
+  // The server says how long each number of questions takes; the limit can make it shorter.
   function estimate(asked) {
     const place = document.getElementById("estimate");
     if (!place) return;
-    const exact = 1 + 2 * asked;
+    place.hidden = asked === 0;
     const typed = Number(limit?.value);
     const longest = Number.isInteger(typed) && typed >= 1 && typed <= 120 ? typed : Number(place.dataset.most);
-    place.querySelector("[data-minutes]").textContent = Math.min(longest, exact <= 10 ? exact : 5 * Math.round(exact / 5));
+    place.querySelector("[data-minutes]").textContent = Math.min(longest, JSON.parse(place.dataset.likely)[asked]);
   }
 
   function move(item, to, focus) {

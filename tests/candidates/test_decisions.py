@@ -246,7 +246,7 @@ def test_the_page_takes_a_reason_and_shows_the_record_in_the_history(owner: Pers
     assert owner.browser.post(f"{path}/move", data=given).status_code == 303
     seen = " ".join(owner.browser.get(path).text.split())
     assert "Decision: <strong>Role filled</strong>" in seen
-    assert "on a page" in seen
+    assert "made on the candidate" in seen
     assert owner.browser.post(f"{path}/take-back", data={"status": "rejected"}).status_code == 303
     seen = " ".join(owner.browser.get(path).text.split())
     assert "Decision: <strong>Role filled</strong>" in seen

@@ -205,12 +205,12 @@ def test_twenty_questions_fit_and_no_more_fields_are_offered(owner: Person) -> N
         ("language", "xx", "one of"),
         ("voice_id", "xx", "one of"),
         ("time_limit_minutes", "0", "120"),
-        ("time_limit_minutes", "soon", "integer"),
+        ("time_limit_minutes", "soon", "whole number of minutes from 1 to 120"),
         ("follow_up_limit", "9", "3"),
         ("assess_language", "maybe", "boolean"),
         ("interview_type", "x", "one of"),
         ("intro", "a\x00b", "NUL"),
-        ("time_limit_minutes", "9" * 5_000, "integer"),
+        ("time_limit_minutes", "9" * 5_000, "whole number of minutes from 1 to 120"),
     ],
 )
 def test_a_wrong_field_is_named_and_nothing_typed_is_lost(owner: Person, field: str, value: str, words: str) -> None:
@@ -474,7 +474,15 @@ def test_the_editor_says_about_how_long_the_interview_takes(
     asked = {f"questions-{n}": f"Question {n}?" for n in range(questions)} or {"questions-0": ""}
     typed = _typed(owner, more="yes", time_limit_minutes=limit, **asked)
     seen = owner.browser.post("/flows/new", data=typed)
-    assert f"About <span data-minutes>{minutes}</span> minutes for candidates" in seen.text
+    assert f"About <span data-minutes>{minutes}</span> min for candidates" in seen.text
+    paragraph = seen.text[: seen.text.index("<span data-minutes>")].rpartition("<p ")[2]
+    assert ("hidden" in paragraph) == (questions == 0)
+
+
+def test_a_time_limit_that_is_no_number_says_what_is_possible(owner: Person) -> None:
+    seen = owner.browser.post("/flows/new", data=_typed(owner, time_limit_minutes="abc"))
+    assert seen.status_code == 422
+    assert "Must be a whole number of minutes from 1 to 120, or empty." in seen.text
 
 
 def test_voices_are_chosen_as_people(owner: Person, make_flow: Made) -> None:

@@ -16,7 +16,7 @@ from app.core.errors import Forbidden, GatewayError, NotFound, Rejected
 from app.flows import actions, media, voices
 from app.flows.forms import BLANK, FlowForm, form_of, hearing_note, language_name, voice_name
 from app.flows.length import likely_minutes
-from app.flows.models import MOST_QUESTIONS, FlowStatus, InterviewFlow, Right
+from app.flows.models import MOST_MINUTES, MOST_QUESTIONS, FlowStatus, InterviewFlow, Right
 from app.flows.queries import (
     FlowFilter,
     flow_seen_by,
@@ -294,8 +294,10 @@ def _form_page(form: FlowForm, flow: InterviewFlow | None, *, done: str = "") ->
         teams=teams,
         done=done,
         most=MOST_QUESTIONS,
-        minutes=likely_minutes(len(form.values()["questions"]), most=form.limit() or longest),
+        asked=len(form.values()["questions"]),
+        limit=form.limit() or longest,
         longest=longest,
+        likely=[likely_minutes(n, most=MOST_MINUTES) for n in range(MOST_QUESTIONS + 1)],
         spoken=spoken,
         hearing_notes={language: hearing_note(transcriber, language) for language in LANGUAGES},
         voices_about={language: voices.about(speaker, language) for language in spoken},
