@@ -78,6 +78,7 @@ def test_axe_finds_nothing_in_navigation_palette_and_sheet(
     type_and_wait(page, "berg", "Ada Berg")
     assert_accessible(page)
     page.keyboard.press("Escape")
+    page.locator("#palette").wait_for(state="hidden")
     page.keyboard.press("?")
     page.locator("#key-sheet").wait_for()
     assert_accessible(page)
