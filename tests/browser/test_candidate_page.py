@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,19 @@ WIDTHS = {"phone": {"width": 360, "height": 740}, "desk": {"width": 1280, "heigh
 def until(page: Any, script: str, *, seconds: float = 20) -> None:
     """Poll until the expression holds; Playwright's own waiting evaluates strings, which the page's policy forbids."""
     deadline = time.monotonic() + seconds
-    while not page.evaluate(script):
+    failure = import_module("playwright.sync_api").Error  # the tests are also collected where it is not installed
+
+    def holds() -> bool:
+        try:
+            return bool(page.evaluate(script))
+        except failure as error:
+            # The page was on its way to another one, or to itself again: ask that one.
+            if "Execution context was destroyed" not in error.message:
+                raise
+            page.wait_for_load_state()
+            return False
+
+    while not holds():
         assert time.monotonic() < deadline, f"not within {seconds} s: {script}; {page.inner_text('main')[:600]}"
         page.wait_for_timeout(50)
 
