@@ -1,7 +1,9 @@
 """The macros of the design system, rendered: labels, descriptions and errors are tied to their fields."""
 
 import re
+from html import unescape
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from flask import Flask, render_template_string
@@ -85,6 +87,20 @@ def test_the_pager_keeps_the_filters(shared_app: Flask) -> None:
     assert [rel for rel, _ in links] == ["prev", "next"]
     assert all("status=open" in address for _, address in links)
     assert "offset=40" in links[1][1]
+
+
+def test_the_pager_keeps_a_filter_that_is_given_twice_and_any_name(shared_app: Flask) -> None:
+    template = '{% from "components/pager.html" import pager %}{{ pager(20, 20, 50, things="flows") }}'
+    with shared_app.test_request_context("/flows?status=open&status=closed&endpoint=x&_method=y&q=%22a%26b&offset=20"):
+        html = render_template_string(template)
+    (address,) = re.findall(r'rel="next" href="([^"]+)"', html)
+    assert parse_qs(urlsplit(unescape(address)).query) == {
+        "status": ["open", "closed"],
+        "endpoint": ["x"],
+        "_method": ["y"],
+        "q": ['"a&b'],
+        "offset": ["40"],
+    }
 
 
 @pytest.mark.parametrize(
