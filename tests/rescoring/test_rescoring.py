@@ -217,6 +217,7 @@ def test_a_dry_run_counts_calls_and_what_is_left_out(
     plan = queries.plan_for(owner.member, which=queries.results_of(flow.id))
     assert (plan.ids, plan.calls, plan.withheld, plan.unanswered) == ((fine.id,), 3, 1, 1)
     assert plan.tokens > 0
+    assert f'href="/rescorings/new?flow={flow.id}"' in owner.browser.get(f"/flows/{flow.id}").text
     page = owner.browser.get(f"/rescorings/new?flow={flow.id}").text
     assert "Score 1 interview" in page
     assert silent.id != fine.id
