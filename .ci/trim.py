@@ -44,10 +44,14 @@ LEFT_OUT = {
     "Hebrew and training of Piper": ("piper/hebrew", "piper/train"),
     "converters of ctranslate2": ("ctranslate2/converters",),
     "uploads to Hugging Face": ("hf_xet", "hf_xet-*"),
+    "Inter and its tools: the subset is made": (
+        *("fontpkg", "fontpkg-*", "fontpkg_inter", "fontpkg_inter-*", "fontTools", "fonttools-*", "../../../share/man"),
+        *("brotli.py", "_brotli*", "brotli-*"),
+    ),
     "installer and builder": ("pip", "pip-*", "hatchling", "hatchling-*", "trove_classifiers", "trove_classifiers-*"),
 }
 """Patterns below site-packages, by what they are."""
-OPTIONAL = {"pocketsphinx", "pyopenjtalk"}
+OPTIONAL = {"fontTools", "pocketsphinx", "pyopenjtalk"}
 """Modules that Parley does without."""
 STARTS = (".__main__", ".wsgi")
 """Modules of Parley that start something when they are imported; the second would leave a secret key in the image."""

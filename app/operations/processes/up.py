@@ -15,6 +15,7 @@ from app.operations.processes.speech import has_host_engines, run_speech
 from app.operations.processes.web import check_port, run_web
 from app.operations.processes.worker import keeper_of, run_worker
 from app.settings import Settings
+from app.web import font
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +59,8 @@ def _run_all(
     family = Family(works, patience=25.0)
     if names := model_fetch.missing(config):
         family.once("models", lambda: model_fetch.fetch(config, names, say))
+    if not font.place().exists():
+        family.once("font", make_font)
     watch = _Watch(config, set_up_address, say)
     keep = keeper_of(server) if server is not None else None
 
@@ -73,6 +76,14 @@ def _run_all(
         if server is not None:
             server.stop()
         say("Stopped.")
+
+
+def make_font() -> None:
+    """Make the font of members' pages. Without it they have the system's, so a failure is one line of the log."""
+    try:
+        font.make_subset()
+    except (OSError, ImportError) as error:
+        log.info("members' pages use the system's font, because Inter could not be made ready: %s", error)
 
 
 class _Watch:
