@@ -99,14 +99,6 @@ def only_viewed(member: TeamMember) -> frozenset[str]:
     return frozenset(db.session.scalars(view_only))
 
 
-def beside_teams(member: TeamMember) -> tuple[sa.Select[str], sa.Select[str]]:
-    """Ids of the flows a member sees in other teams, and of those hidden in their own: corrections for team counts."""
-    teams, granted = [team.id for team in member.teams], _granted_flows(member, Right.VIEW)
-    further = sa.select(_FLOW.id).where(_FLOW.id.in_(granted), _FLOW.team_id.not_in(teams))
-    hidden = sa.select(_FLOW.id).where(_FLOW.team_id.in_(teams), _FLOW.is_narrowed, _FLOW.id.not_in(granted))
-    return further, hidden
-
-
 class FlowTerms(NamedTuple):
     """What creating an interview needs of its flow, as plain values."""
 

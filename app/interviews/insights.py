@@ -4,20 +4,19 @@ All figures cover interviews created in a span of days, without tests. Nothing h
 """
 
 import statistics
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 
-from app.accounts.models import Role as MemberRole
 from app.accounts.models import TeamMember
 from app.candidates.models import Candidate
 from app.core.db import db
 from app.flows.models import InterviewFlow
-from app.flows.queries import beside_teams, reach
-from app.interviews.models import Feedback, Interview, InterviewBucket, InterviewStatus, Role, Stage, Utterance
+from app.flows.queries import reach
+from app.interviews.models import Feedback, Interview, Role, Stage, Utterance
 from app.interviews.recordings.models import Media, Recording
 
 MOST = 20_000
@@ -199,34 +198,6 @@ def usage(member: TeamMember, span: Span) -> list[Used]:
         one[2] += (seconds or 0.0) / 60
     used = [Used(month, id_, title, n, round(minutes, 1)) for (month, id_), (title, n, minutes) in totals.items()]
     return sorted(sorted(used, key=lambda one: (one.title, one.flow_id)), key=lambda one: one.month, reverse=True)
-
-
-def count_seen_by(member: TeamMember, *, status: InterviewStatus) -> int:
-    """How many interviews of a status the member sees, without tests."""
-    if member.role is MemberRole.ADMIN:
-        return count(member.organization_id, None, status=status)
-    of_teams = count(member.organization_id, [team.id for team in member.teams], status=status)
-    further, hidden = (
-        sa.select(sa.func.count())
-        .where(Interview.flow_id.in_(flows), Interview.status == status, Interview.is_test.is_(False))
-        .scalar_subquery()
-        for flows in beside_teams(member)
-    )
-    return of_teams + int(db.session.execute(sa.select(further - hidden)).scalar_one())
-
-
-def count(organization_id: str, team_ids: Sequence[str] | None, *, status: InterviewStatus) -> int:
-    """How many interviews of a status the organization or the given teams have, without tests, from the counters."""
-    owner_ids = [organization_id] if team_ids is None else team_ids
-    total = sa.select(sa.func.coalesce(sa.func.sum(InterviewBucket.interviews), 0)).where(
-        InterviewBucket.owner_id.in_(owner_ids), InterviewBucket.status == status
-    )
-    tests = sa.select(sa.func.count()).where(
-        Interview.is_test, Interview.organization_id == organization_id, Interview.status == status
-    )
-    if team_ids is not None:
-        tests = tests.where(Interview.team_id.in_(team_ids))
-    return int(db.session.execute(total).scalar_one()) - int(db.session.execute(tests).scalar_one())
 
 
 def booked_in(member: TeamMember, span: Span, *columns: Any) -> sa.Select[*tuple[Any, ...]]:

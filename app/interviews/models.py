@@ -71,7 +71,7 @@ def interview_link(app_url: str, flow_id: str, interview_id: str, *, recruiter_i
     return f"{app_url}/interview/api/{flow_id}/{interview_id}{recruiter}"
 
 
-_SHOWN = sa.text("candidate_id IS NOT NULL")
+_SHOWN, _DONE = sa.text("candidate_id IS NOT NULL"), sa.text("completed_at IS NOT NULL")
 _NEW, _TEST, _TEST_1 = sa.text("stage = 'created'"), sa.text("is_test"), sa.text("is_test = 1")
 
 
@@ -103,6 +103,7 @@ class Interview(Claimable, Quarantined, Base):
             postgresql_where=_SHOWN,
         ),
         sa.Index("ix_interview_booked", "organization_id", "created_at", sqlite_where=_NEW, postgresql_where=_NEW),
+        sa.Index("ix_interview_done", "organization_id", "completed_at", sqlite_where=_DONE, postgresql_where=_DONE),
         sa.Index("ix_interview_org_mode", "organization_id", "is_test", "org_mode_seq"),
         sa.Index("ix_interview_team_mode", "team_id", "is_test", "team_mode_seq"),
         sa.Index("ix_interview_org_mode_status", "organization_id", "is_test", "status", "org_seq"),

@@ -24,7 +24,7 @@ from app.core.db import db
 from app.core.errors import Conflict, GatewayError, Rejected
 from app.flows.models import FlowStatus, Right
 from app.flows.queries import FlowFilter, flow_to_change, flows_seen_by, may, titles_seen_by
-from app.interviews import actions, archive, insights, quality, queries
+from app.interviews import actions, archive, quality, queries
 from app.interviews.feedback import ratings_seen_by
 from app.interviews.forms import BookForm
 from app.interviews.models import Interview, InterviewStatus, Stage
@@ -39,7 +39,8 @@ from app.web.fields import flaw_of
 from app.web.templating import capital, offset_of_request
 
 PER_PAGE = 25
-RECENT = 8
+STUCK = 5
+"""Stuck interviews that the first page names; the task has their number."""
 MOST_FLOWS = 500
 TYPED = "revoke"
 """The word that an administrator types to confirm deleting recordings."""
@@ -56,15 +57,11 @@ def _player() -> dict[str, Any]:
 
 @pages.get("/dashboard")
 def dashboard() -> str:
-    """The member's tasks, figures, feedback and recent interviews."""
+    """The member's tasks, the newest results, this week beside the last, and what candidates say."""
     member = current_member()
-    everything = queries.InterviewFilter()
     return render_template(
         "interviews/dashboard.html",
-        stuck=queries.needing_help(member),
-        recent=queries.shown_on_platform(member, everything, limit=RECENT, offset=0),
-        completed=insights.count_seen_by(member, status=InterviewStatus.COMPLETED),
-        incomplete=insights.count_seen_by(member, status=InterviewStatus.INCOMPLETE),
+        stuck=queries.needing_help(member, limit=STUCK),
         has_flows=bool(titles_seen_by(member)),
         may_change=_may_change(member),
         ratings=ratings_seen_by(member),

@@ -2,22 +2,24 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.orm import joinedload, load_only
 
 from app.accounts.models import ApiKey, Organization, Role, Team, TeamMember
 from app.candidate_requests.models import CandidateRequest, RequestState
 from app.candidate_requests.queries import reach_of_requests
-from app.candidates.models import Candidate, PipelineStatus
+from app.candidates.models import Candidate, DecisionRecord, PipelineStatus
+from app.candidates.overall import overall
 from app.candidates.queries import statuses_without_meaning
 from app.core import clock
 from app.core.db import db, is_id
 from app.flows.models import InterviewFlow, Right
 from app.flows.queries import reach
 from app.interviews import pending as interviews
-from app.interviews.models import Interview
+from app.interviews.models import Interview, InterviewData
 from app.review.flow_access.queries import how_many_wait_for
 from app.webhooks.models import Delivery, DeliveryState, Endpoint, Route
 
@@ -133,6 +135,71 @@ def _statuses(member: TeamMember) -> Iterator[Task]:
     """For administrators: statuses without a meaning, which count as open until they choose one."""
     if member.role is Role.ADMIN:
         yield Task("meanings", len(statuses_without_meaning(member.organization)))
+
+
+@dataclass(frozen=True, slots=True)
+class NewResult:
+    """A completed interview and its overall score, 0 to 5; None if too little was assessed."""
+
+    interview: Interview
+    score: float | None
+
+
+def new_results(member: TeamMember, *, limit: int) -> list[NewResult]:
+    """The newest results that the member may see, without test interviews, with flow and candidate."""
+    scores = joinedload(Interview.data).options(load_only(InterviewData.scores))
+    found = (
+        sa.select(Interview)
+        .where(*_results_of(member))
+        .order_by(Interview.completed_at.desc(), Interview.id)
+        .options(joinedload(Interview.flow), joinedload(Interview.candidate), scores)
+        .limit(limit)
+    )
+    rows = db.session.scalars(found)
+    return [NewResult(one, overall(one.data.scores) if one.data else None) for one in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How many there were since Monday (UTC), and how many in the week before until the same weekday and time."""
+
+    label: str
+    count: int
+    before: int
+
+
+def this_week(member: TeamMember) -> list[Compared]:
+    """New candidates, results and decisions that the member may see, without tests and withdrawn decisions."""
+    now = clock.now()
+    monday = datetime.combine(now.date() - timedelta(days=now.weekday()), time.min, tzinfo=UTC)
+    enrolled = (*reach(member, Candidate), Candidate.is_test.is_(False), Candidate.quarantined_at.is_(None))
+    decided = (*reach(member, DecisionRecord), DecisionRecord.withdrawn_at.is_(None))
+    kinds: list[tuple[str, Any, Sequence[Any]]] = [
+        ("New candidates", Candidate.created_at, enrolled),
+        ("New results", Interview.completed_at, _results_of(member)),
+        ("Decisions", DecisionRecord.at, decided),
+    ]
+    return [Compared(label, *_counted(moment, conditions, monday, now)) for label, moment, conditions in kinds]
+
+
+def _results_of(member: TeamMember) -> list[sa.ColumnElement[bool]]:
+    return [
+        *reach(member, Interview),
+        Interview.completed_at.is_not(None),
+        Interview.is_test.is_(False),
+        Interview.quarantined_at.is_(None),
+        Interview.erased_at.is_(None),
+    ]
+
+
+def _counted(moment: Any, conditions: Sequence[Any], monday: datetime, now: datetime) -> tuple[int, int]:
+    """How many since ``monday``, and how many in the week before, until as long after its Monday as ``now`` is."""
+    week = timedelta(days=7)
+    in_week = sa.func.count(sa.case((moment >= monday, 1)))
+    in_last = sa.func.count(sa.case((moment < now - week, 1)))
+    query = sa.select(in_week, in_last).where(*conditions, moment >= monday - week)
+    count, before = db.session.execute(query).one()
+    return count, before
 
 
 @dataclass(frozen=True, slots=True)
