@@ -70,7 +70,7 @@ def make_subset() -> Path:
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         file.write(content.getvalue())
     Path(file.name).chmod(0o644)
-    os.replace(file.name, path)  # noqa: PTH105 - atomic, whoever else writes it
+    os.replace(file.name, path)  # noqa: PTH105 - atomic, because several processes may write it
     return path
 
 

@@ -25,6 +25,8 @@ OPEN = {
     "flows.intro_video": "candidates see it; the id is random",
     "accessibility.page": "what is promised to everybody; it names nobody",
     "detector.detector": "a file of a public package, the same for everybody",
+    "font.style": "as above",
+    "font.subset_file": "as above",
     "shared.page": "the secret in the address is the key; it ends",
     "shared.recording": "as above",
     "shared.document": "as above",

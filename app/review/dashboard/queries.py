@@ -179,7 +179,9 @@ def this_week(member: TeamMember) -> list[Compared]:
         ("New results", Interview.completed_at, _results_of(member)),
         ("Decisions", DecisionRecord.at, decided),
     ]
-    return [Compared(label, *_counted(moment, conditions, monday, now)) for label, moment, conditions in kinds]
+    return [
+        Compared(label, *_counted(moment, conditions, monday=monday, now=now)) for label, moment, conditions in kinds
+    ]
 
 
 def _results_of(member: TeamMember) -> list[sa.ColumnElement[bool]]:
@@ -192,7 +194,7 @@ def _results_of(member: TeamMember) -> list[sa.ColumnElement[bool]]:
     ]
 
 
-def _counted(moment: Any, conditions: Sequence[Any], monday: datetime, now: datetime) -> tuple[int, int]:
+def _counted(moment: Any, conditions: Sequence[Any], *, monday: datetime, now: datetime) -> tuple[int, int]:
     """How many since ``monday``, and how many in the week before, until as long after its Monday as ``now`` is."""
     week = timedelta(days=7)
     in_week = sa.func.count(sa.case((moment >= monday, 1)))
