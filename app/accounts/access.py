@@ -5,11 +5,11 @@ The caller is stored on the request, not in a global, so two requests never see 
 
 import hashlib
 import hmac
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
@@ -214,9 +214,23 @@ def _find_login() -> Login | None:
             return None
         organization_id = login.member.organization_id
     row_security.settle(organization_id)
-    if _is_stale(login.seen_at):
+    if _is_stale(login.seen_at) and not _is_polled():
         _mark(sa.update(Login).where(Login.id == login.id), seen_at=clock.now())
     return login
+
+
+View = TypeVar("View", bound=Callable[..., Any])
+_POLLED: set[object] = set()
+
+
+def polled(view: View) -> View:
+    """Mark a view that open tabs ask by themselves: it does not prolong the session, because the member may be away."""
+    _POLLED.add(view)
+    return view
+
+
+def _is_polled() -> bool:
+    return current_app.view_functions.get(request.endpoint or "") in _POLLED
 
 
 def _lives(login: Login, settings: Settings) -> bool:

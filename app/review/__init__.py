@@ -12,6 +12,7 @@ ROOM = Room(
         "dashboard",
         "exports",
         "flow_access",
+        "live",
         "notes",
         "palette",
         "ratings",

@@ -6,7 +6,7 @@ from datetime import datetime
 from flask import jsonify, render_template
 from werkzeug.wrappers import Response
 
-from app.accounts.access import current_member
+from app.accounts.access import current_member, polled
 from app.accounts.models import Role, TeamMember
 from app.candidates.forms import parameter
 from app.candidates.models import Candidate
@@ -52,6 +52,7 @@ def board() -> str:
 
 
 @pages.get("/candidates/board/counts")
+@polled
 def board_counts() -> Response:
     """The current number of candidates in each status, for open boards."""
     return jsonify({"counts": counts_seen_by(current_member(), parameter("flow"))})
