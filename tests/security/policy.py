@@ -498,6 +498,8 @@ POLICY: dict[str, Rule] = {
     "conversation.start": Rule("link", LINK, own=LEFT, given=lambda _: {"consent": "yes", "mode": "text"}),
     "accessibility.page": Rule("open"),
     "detector.detector": Rule("open", own=frozenset({404}), extra={"version": "of-another-file"}),
+    "font.style": Rule("open", own=frozenset({404}), extra={"version": "of-another-file"}),
+    "font.subset_file": Rule("open", own=frozenset({404}), extra={"version": "of-another-file"}),
     "protocol.state": Rule("holder", LINK, shows="team"),
     "protocol.heartbeat": Rule("holder", LINK, own=frozenset({204})),
     "protocol.pause": Rule("holder", LINK, given=lambda _: {"paused": True}, as_json=True, shows="team"),

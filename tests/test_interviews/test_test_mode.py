@@ -28,12 +28,13 @@ from app.gateways import Gateways
 from app.interviews import PLAY_TEST, PROCESS_VIDEO, insights
 from app.interviews import actions as interviews
 from app.interviews.jobs import processing
-from app.interviews.models import Interview, InterviewStatus, Role, Stage
+from app.interviews.models import Interview, Role, Stage
 from app.interviews.queries import utterances_of
 from app.interviews.recordings.models import Media
 from app.interviews.recordings.queries import urls_for
 from app.operations.test_interviews.jobs.playing import play
 from app.privacy import actions as compliance
+from app.review.dashboard.queries import new_results, this_week
 from app.webhooks.delivery import Message, headers
 from app.webhooks.models import Delivery
 from tests.conversation.conftest import working_with
@@ -139,8 +140,8 @@ def test_no_figure_counts_it_and_lists_show_it_when_asked(owner: Person, booked:
     today = clock.now().date()
     assert [bar.count for bar in insights.funnel(me, insights.Span(today, today))] == [0, 0, 0, 0]
     assert insights.usage(me, insights.Span(today, today)) == []
-    assert insights.count(me.organization_id, None, status=InterviewStatus.COMPLETED) == 0
-    assert insights.count(me.organization_id, [owner.team.id], status=InterviewStatus.COMPLETED) == 0
+    assert [one.count for one in this_week(me)] == [0, 0, 0]
+    assert new_results(me, limit=8) == []
     assert (how_many_seen_by(me, CandidateFilter()), counts_seen_by(me)) == (0, {})
     assert how_many_seen_by(me, CandidateFilter(tests=True)) == 1
     browser = owner.browser
