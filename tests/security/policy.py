@@ -354,6 +354,10 @@ POLICY: dict[str, Rule] = {
     **_previews(),
     "dashboard.hide_first_steps": Rule("member", roles=RECRUITERS, own=DONE, given=lambda _: {}),
     "palette.find": Rule("member", shows="team"),
+    # Without a moment it refuses; tests/interviews/test_live.py asks with one, for one's own flows and others'.
+    "live.results": Rule("member", own=frozenset({422})),
+    "live.interview": Rule("member", INTERVIEW),
+    "live.rescoring": Rule("member", path(run_id="rescoring"), RECRUITERS),
     "interviews.dashboard": Rule("member", shows="team"),
     "interviews.numbers": Rule("member", (("query", "flow", "flow"),), shows="team", archived=OK),
     "interviews.usage": Rule("member", (("query", "flow", "flow"),), archived=OK),
