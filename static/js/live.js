@@ -23,14 +23,14 @@ export default function live(page) {
   let [used, asked, tag, timer, over] = [Date.now(), Date.now(), "", 0, false];
 
   for (const sign of SIGNS) addEventListener(sign, act, { passive: true });
-  document.addEventListener("visibilitychange", act);
+  document.addEventListener("visibilitychange", () => { used = Date.now(); plan(); });
   plan();
 
   // After a rest the wait for the next question is counted from the last one, so what came meanwhile is said at once.
   function act() {
     const wasIdle = Date.now() - used >= IDLE;
     used = Date.now();
-    if (wasIdle || !document.hidden && !timer) plan();
+    if (wasIdle) plan();
   }
 
   function plan() {
