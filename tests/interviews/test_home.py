@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-import time_machine
 
 from app.candidates import actions as candidates
 from app.candidates.overall import COUNTED
+from app.core import clock
 from app.core.db import db
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, InterviewData
@@ -41,7 +41,7 @@ def booked_at(owner: Person, make_flow: Made) -> Made:
 
 def figures(who: Person) -> dict[str, tuple[int, int]]:
     db.session.expire_all()
-    with time_machine.travel(WEDNESDAY, tick=False):
+    with clock.replaced(lambda: WEDNESDAY):
         return {one.label: (one.count, one.before) for one in this_week(who.member)}
 
 
@@ -58,7 +58,7 @@ def test_a_week_is_compared_with_as_much_of_the_one_before(owner: Person, booked
 
 def test_an_undone_decision_is_not_counted(owner: Person, booked_at: Made) -> None:
     candidate = booked_at(MONDAY).candidate
-    with time_machine.travel(WEDNESDAY - timedelta(hours=1), tick=False):
+    with clock.replaced(lambda: WEDNESDAY - timedelta(hours=1)):
         candidates.move(candidate, "rejected", by=owner.member)
         db.session.commit()
     assert figures(owner)["Decisions"] == (1, 0)
