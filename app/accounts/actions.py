@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import uuid
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -329,11 +330,11 @@ def _instant(moment: datetime) -> str:
     return moment.isoformat(timespec="microseconds")
 
 
-def mail_administrators(organization: Organization, subject: str, text: str, *, lasts: timedelta) -> int:
-    """Mail the administrators who can sign in, ``MOST_MAILED`` at most; returns how many mails were queued."""
+def mail_administrators(organization: Organization, mail: Mail, *, lasts: timedelta) -> int:
+    """Send ``mail`` to the administrators who can sign in, ``MOST_MAILED`` at most; returns how many were queued."""
     admins = [member for member in queries.members_of(organization, None) if member.role is Role.ADMIN][:MOST_MAILED]
     name = " ".join(organization.name.split())
-    signed = f"{text}\n\nYou receive this mail because you are an administrator of {name} on Parley.\n"
+    signed = f"{mail.text}\n\nYou receive this mail because you are an administrator of {name} on Parley.\n"
     for admin in admins:
-        mail_outbox.post(None, Mail(admin.email, subject, signed), lasts=lasts)
+        mail_outbox.post(None, replace(mail, to=admin.email, text=signed, sender=name), lasts=lasts)
     return len(admins)

@@ -138,6 +138,9 @@ def _mail(member: TeamMember, address: str, link: str) -> Mail:
         f"Confirm that you want to sign in to {organization} on Parley with this address (the link works once, for "
         f"24 hours):\n{link}\n\n"
         "If you did not request this, ignore this email. Nothing will change.\n",
+        link=link,
+        button="Confirm this address",
+        sender=organization,
     )
 
 
@@ -149,4 +152,5 @@ def _notice(member: TeamMember, old: str) -> Mail:
         f"Your email address for {organization} on Parley was changed. This address no longer works, and you were "
         "signed out in every other browser.\n\n"
         "If you did not do this, tell an administrator of your organization immediately.\n",
+        sender=organization,
     )

@@ -7,7 +7,7 @@ one that an administrator created.
 import hashlib
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeVar
 
@@ -47,8 +47,8 @@ def issue(member: TeamMember, post: Post, *, by: TeamMember | None) -> str:
     actions.end_entry_links(member, only_requested=by is None)
     token = secrets.token_urlsafe(32)
     address, now = post.address_of(token), clock.now()
-    words = f"the link works once, for {_in_words(lasts)}):\n{address}"
-    queued = mail_outbox.post(None, _mail(member, words, kind=kind, by=by), lasts=lasts) if post.by_mail else None
+    mail = replace(_mail(member, address, lasts, kind=kind, by=by), reply_to=by.email if by else "")
+    queued = mail_outbox.post(None, mail, lasts=lasts) if post.by_mail else None
     link = EntryLink(
         member_id=member.id,
         kind=kind,
@@ -121,8 +121,9 @@ def _in_words(lasts: timedelta) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
-def _mail(member: TeamMember, link: str, *, kind: EntryKind, by: TeamMember | None) -> Mail:
+def _mail(member: TeamMember, address: str, lasts: timedelta, *, kind: EntryKind, by: TeamMember | None) -> Mail:
     organization = " ".join(member.organization.name.split())
+    link = f"the link works once, for {_in_words(lasts)}):\n{address}"
     if kind is EntryKind.INVITATION:
         who = " ".join((by.full_name or by.email).split()) if by else "You"
         asks = f"{who} invites you to" if by else "You are invited to"
@@ -133,10 +134,16 @@ def _mail(member: TeamMember, link: str, *, kind: EntryKind, by: TeamMember | No
             f"Choose your password here ({link}\n\n"
             f"You sign in with this address: {member.email}\n"
             "If you did not expect this invitation, you can ignore it.\n",
+            link=address,
+            button="Choose your password",
+            sender=organization,
         )
     return Mail(
         member.email,
         "Reset your password for Parley",
         f"Choose a new password for {organization} on Parley here ({link}\n\n"
         "If you did not request this, ignore this email. Your password stays the same.\n",
+        link=address,
+        button="Choose a new password",
+        sender=organization,
     )

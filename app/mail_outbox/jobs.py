@@ -1,6 +1,7 @@
 """Hands each mail to the mail server once, never inside a request or a transaction."""
 
 import logging
+from dataclasses import replace
 
 from app import gateways
 from app.core import queue
@@ -8,6 +9,7 @@ from app.core.db import db, for_one
 from app.core.errors import GatewayError
 from app.gateways.mail import Unanswered
 from app.mail_outbox import SEND_MAIL, actions
+from app.mail_outbox.html_part import html_of
 from app.mail_outbox.models import QueuedMail, QueuedMailState
 
 log = logging.getLogger(__name__)
@@ -22,7 +24,7 @@ def send(mail_id: str) -> None:
         return
     token, mail = claim
     try:
-        gateways.current().mail.send(mail)
+        gateways.current().mail.send(replace(mail, html=html_of(mail)))
     except GatewayError as error:
         log.warning("mail %s: %s", mail_id, error.message)
         if error.retryable:

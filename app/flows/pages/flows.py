@@ -203,8 +203,10 @@ def voice_sample(voice_id: str) -> Response:
 
 @pages.get("/flows/<flow_id>/logo")
 def logo(flow_id: str) -> Response:
-    """The logo that candidates and recruiters see."""
-    return _file(open_flow(flow_id).logo_key)
+    """The logo that candidates and recruiters see. Mail shows it too, so pages of other sites may."""
+    response = _file(open_flow(flow_id).logo_key)
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return response
 
 
 @pages.get("/flows/<flow_id>/intro-video")

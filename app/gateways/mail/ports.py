@@ -8,11 +8,24 @@ from app.core.errors import GatewayError
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """One plain text to one address."""
+    """One text to one address. ``text`` can be read by itself; the outbox makes the HTML from it before it sends.
+
+    ``link`` is a URL in the text that the HTML shows as a button with the words ``button``; ``code`` is a paragraph of
+    the text that it shows large. ``sender`` is the name beside the installation's address, and the heading of the HTML;
+    ``logo`` is an https URL of the installation. ``reply_to`` is the address of the member who sent the mail.
+    """
 
     to: str
     subject: str
     text: str
+    language: str = "en-US"
+    link: str = ""
+    button: str = ""
+    code: str = ""
+    sender: str = ""
+    logo: str = ""
+    reply_to: str = ""
+    html: str = ""
 
 
 class Unanswered(GatewayError):

@@ -2,8 +2,11 @@
 
 import smtplib
 import ssl
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from email.errors import HeaderParseError
+from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid, parseaddr
 from typing import Any
@@ -16,7 +19,11 @@ TIMEOUT = 15.0
 """Seconds each step of the conversation may take."""
 PATIENCE = 60.0
 """The same for the mail itself, which servers look through before they take it."""
+LONGEST_NAME = 100
+"""Characters of the sender's display name."""
 _PASSING = range(400, 500)
+_OVERRIDES = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+"""Directions that a character forces on what follows it."""
 
 
 class _Talk(smtplib.SMTP):
@@ -67,14 +74,18 @@ class SmtpMailer:
     def _message(self, mail: Mail) -> EmailMessage:
         message = EmailMessage()
         try:
-            message["From"], message["To"] = self._settings.smtp_from, mail.to
+            message["From"], message["To"] = _from(mail.sender, self._settings.smtp_from), mail.to
             message["Subject"] = mail.subject
-        except ValueError:
-            raise GatewayError("a header of the mail contains a line break", retryable=False) from None
+            if mail.reply_to.isascii() and mail.reply_to:
+                message["Reply-To"] = Address(addr_spec=mail.reply_to)
+        except (ValueError, HeaderParseError):
+            raise GatewayError("a header of the mail cannot be written", retryable=False) from None
         message["Date"] = formatdate(localtime=False)
         message["Message-ID"] = make_msgid(domain=parseaddr(self._settings.smtp_from)[1].rpartition("@")[2] or None)
         message["Auto-Submitted"] = "auto-generated"
         message.set_content(mail.text)
+        if mail.html:
+            message.add_alternative(mail.html, subtype="html")
         return message
 
     @contextmanager
@@ -93,6 +104,14 @@ class SmtpMailer:
             with suppress(smtplib.SMTPException, OSError):  # what was taken stays taken, however the server takes leave
                 server.quit()
             server.close()
+
+
+def _from(name: str, ours: str) -> str | Address:
+    """``ours`` with another display name. Not one that looks like an address."""
+    shown = " ".join("".join(" " if unicodedata.category(one) == "Cc" else one for one in name).split())
+    shown = "".join(one for one in shown if unicodedata.bidirectional(one) not in _OVERRIDES)[:LONGEST_NAME]
+    address = parseaddr(ours)[1]
+    return Address(shown, addr_spec=address) if shown and address and "@" not in shown else ours
 
 
 @contextmanager

@@ -139,7 +139,7 @@ def _sample(flow: InterviewFlow, line: Line) -> Mail:
     person = pretended(flow, line)
     language = actions.language_of(person)
     words = actions.words_for(flow.organization_id, Step.INVITATION, language)
-    return actions.compose(person, words, post(), language=language)
+    return actions.compose(person, words, post(), language=language, by=current_member())
 
 
 def _form(form: InviteForm) -> str:

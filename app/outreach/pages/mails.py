@@ -145,7 +145,8 @@ def _words_page(step: Step, language: str, form: WordsForm) -> str:
         shown = rules.checked(*form.subject_and_text())
     except Rejected:
         shown = None
-    flow = InterviewFlow(org_name=current_member().organization.name, title="Nurse", language=language)
+    me = current_member()
+    flow = InterviewFlow(org_name=me.organization.name, title="Nurse", language=language)
     return render_template(
         "outreach/words.html",
         step=step,
@@ -153,6 +154,6 @@ def _words_page(step: Step, language: str, form: WordsForm) -> str:
         language_name=ENGLISH_NAMES[language],
         form=form,
         places=rules.PLACES,
-        own=queries.own_words(current_member().organization_id, step, language) is not None,
-        sample=actions.compose(pretended(flow), shown, post(), language=language) if shown else None,
+        own=queries.own_words(me.organization_id, step, language) is not None,
+        sample=actions.compose(pretended(flow), shown, post(), language=language, by=me) if shown else None,
     )

@@ -187,7 +187,9 @@ def _mail(interview: Interview, address: str, code: str) -> Mail:
         code,
         gettext("It works once, for ten minutes. If you did not ask for it, you do not have to do anything."),
     ]
-    return Mail(address, " ".join(gettext("Your code: %(code)s", code=code).split()), "\n\n".join(lines) + "\n")
+    subject = " ".join(gettext("Your code: %(code)s", code=code).split())
+    text = "\n\n".join(lines) + "\n"
+    return Mail(address, subject, text, language=languages.chosen(), code=code, sender=script.org_name)
 
 
 @pages.post("/enter")

@@ -177,30 +177,41 @@ def _mail_for(words: Any) -> actions.MailFor:
         return None
 
     def mail(access_request: AccessRequest, member: Any) -> Mail:
-        subject, text = words(access_request)
-        return Mail(member.email, " ".join(subject.split()), text)
+        subject, text, link, button = words(access_request)
+        answered = access_request.decided_by
+        return Mail(
+            member.email,
+            " ".join(subject.split()),
+            text,
+            link=link,
+            button=button,
+            sender=member.organization.name,
+            reply_to=(answered or access_request.member).email,
+        )
 
     return mail
 
 
-def _words_of_request(access_request: AccessRequest) -> tuple[str, str]:
+def _words_of_request(access_request: AccessRequest) -> tuple[str, str, str, str]:
+    """Subject, text, link and button."""
     name = access_request.member.full_name or access_request.member.email
-    return f"{name} requests access to a flow", (
-        f"{name} requests access to “{access_request.flow.title}”.\n\n"
-        f"Grant or refuse it here:\n{_app_url()}{url_for('flow_access.index')}\n"
-    )
+    link = f"{_app_url()}{url_for('flow_access.index')}"
+    text = f"{name} requests access to “{access_request.flow.title}”.\n\nGrant or refuse it here:\n{link}\n"
+    return f"{name} requests access to a flow", text, link, "Answer the request"
 
 
-def _words_of_answer(access_request: AccessRequest) -> tuple[str, str]:
+def _words_of_answer(access_request: AccessRequest) -> tuple[str, str, str, str]:
+    """Subject, text, link and button."""
     if access_request.state is RequestState.REFUSED:
-        return "Your request for access was refused", (
-            f"Your request for access was refused.\n\nDetails:\n{_app_url()}{url_for('flow_access.index')}\n"
-        )
-    address = url_for("flows.show", flow_id=access_request.flow_id)
-    return "You now have access to a flow", (
+        link = f"{_app_url()}{url_for('flow_access.index')}"
+        text = f"Your request for access was refused.\n\nDetails:\n{link}\n"
+        return "Your request for access was refused", text, link, "See the details"
+    link = f"{_app_url()}{url_for('flows.show', flow_id=access_request.flow_id)}"
+    text = (
         f"You can now {access_request.state.value} “{access_request.flow.title}”, its interviews and its "
-        f"candidates.\n\n{_app_url()}{address}\n"
+        f"candidates.\n\n{link}\n"
     )
+    return "You now have access to a flow", text, link, "Open the flow"
 
 
 def _app_url() -> str:

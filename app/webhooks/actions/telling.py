@@ -9,6 +9,7 @@ from app.accounts.actions import mail_administrators
 from app.accounts.models import Organization
 from app.core.db import db
 from app.flows.models import InterviewFlow
+from app.gateways.mail import Mail
 from app.webhooks.models import DisabledBy, Endpoint, Notice, Route
 
 LASTS = timedelta(days=2)
@@ -32,8 +33,7 @@ def tell(endpoint_id: str, *, app_url: str) -> int:
     organization = db.session.get_one(Organization, endpoint.organization_id)
     if organization.disabled_at is not None:
         return 0
-    subject, text = _words(endpoint, notice, app_url=app_url)
-    posted = mail_administrators(organization, subject, text, lasts=LASTS)
+    posted = mail_administrators(organization, _mail(endpoint, notice, app_url=app_url), lasts=LASTS)
     db.session.refresh(endpoint)
     return posted
 
@@ -50,8 +50,8 @@ def _due(endpoint: Endpoint) -> Notice | None:
     return now if now is not None and order.index(now.value) > order.index(endpoint.told) else None
 
 
-def _words(endpoint: Endpoint, notice: Notice, *, app_url: str) -> tuple[str, str]:
-    """Subject and text. Only the host of the address is named, because the rest may contain a secret."""
+def _mail(endpoint: Endpoint, notice: Notice, *, app_url: str) -> Mail:
+    """The mail, to no one yet. Only the host of the address is named, because the rest may contain a secret."""
     host = urlsplit(endpoint.url).hostname or "your receiver"
     since = f"{endpoint.failing_since:%d %b %Y, %H:%M} UTC" if endpoint.failing_since else "a while ago"
     subjects = {
@@ -71,11 +71,9 @@ def _words(endpoint: Endpoint, notice: Notice, *, app_url: str) -> tuple[str, st
     }
     titles = _titles(endpoint)
     about = f"Flows that send there: {titles}\n\n" if titles else ""
-    text = (
-        f"{texts[notice]}\n\n{about}See its health and latest responses, and what you can do: "
-        f"{app_url}/webhooks/endpoints/{endpoint.id}"
-    )
-    return subjects[notice], text
+    link = f"{app_url}/webhooks/endpoints/{endpoint.id}"
+    text = f"{texts[notice]}\n\n{about}See its health and latest responses, and what you can do: {link}"
+    return Mail("", subjects[notice], text, link=link, button="See the endpoint")
 
 
 def _titles(endpoint: Endpoint) -> str:
