@@ -110,6 +110,14 @@ def filter_parameters() -> dict[str, Any]:
     return {**narrowed, "show": shown} if shown else narrowed
 
 
+def list_query() -> dict[str, Any]:
+    """The query of the list that a candidate's page was opened from, as arguments of ``url_for``.
+
+    The list's links name its order, so a page whose URL names none was opened from elsewhere: empty.
+    """
+    return filter_parameters() if parameter("order") in set(Order) else {}
+
+
 def chosen_ids(member: TeamMember) -> list[str]:
     """The candidates selected in the form, each once, or all that match the filter of the URL.
 

@@ -105,7 +105,7 @@ def candidates_named(
     without a deadlock. SQLite has one writer anyway.
     """
     wanted = [one for one in ids if is_id(one)]
-    mine = _narrowed(member, CandidateFilter(tests=True, right=right))
+    mine = conditions_for(member, CandidateFilter(tests=True, right=right))
     query = sa.select(Candidate).where(*mine, Candidate.id.in_(wanted))
     if locked:
         query = query.order_by(Candidate.id).with_for_update(key_share=True, of=Candidate)
@@ -121,7 +121,7 @@ def ids_seen_by(member: TeamMember, filters: CandidateFilter, *, limit: int | No
 
 
 def _ids(member: TeamMember, filters: CandidateFilter) -> sa.Select[str]:
-    return sa.select(Candidate.id).where(*_narrowed(member, filters)).order_by(*_ORDERS[filters.order])
+    return sa.select(Candidate.id).where(*conditions_for(member, filters)).order_by(*_ORDERS[filters.order])
 
 
 def tags_seen_by(member: TeamMember) -> list[str]:
@@ -131,7 +131,7 @@ def tags_seen_by(member: TeamMember) -> list[str]:
     mine = seen_one.where(
         CandidateTag.organization_id == member.organization_id,
         CandidateTag.name == names.c.name,
-        *_narrowed(member, CandidateFilter()),
+        *conditions_for(member, CandidateFilter()),
     )
     # One candidate per name is enough: reading all who have the tag took most of the page's time.
     query = sa.select(names.c.name).where(mine.exists()).order_by(names.c.name).limit(MOST_TAGS_SHOWN)
@@ -155,13 +155,13 @@ def view_of(member: TeamMember, view_id: str) -> SavedView:
 
 def how_many_seen_by(member: TeamMember, filters: CandidateFilter) -> int:
     """Total length of the list of ``candidates_seen_by``."""
-    query = sa.select(sa.func.count()).select_from(Candidate).where(*_narrowed(member, filters))
+    query = sa.select(sa.func.count()).select_from(Candidate).where(*conditions_for(member, filters))
     return db.session.scalar(query) or 0
 
 
 def waiting_for_review(member: TeamMember, *, flow_id: str = "") -> tuple[int, datetime | None]:
     """The number of results to review, and the time of the oldest."""
-    narrowed = _narrowed(member, _to_review(member, flow_id))
+    narrowed = conditions_for(member, _to_review(member, flow_id))
     query = sa.select(sa.func.count(Candidate.id), sa.func.min(Candidate.interviewed_at)).where(*narrowed)
     count, oldest = db.session.execute(query).one()
     return count, oldest
@@ -169,7 +169,7 @@ def waiting_for_review(member: TeamMember, *, flow_id: str = "") -> tuple[int, d
 
 def next_to_review(member: TeamMember, *, flow_id: str = "", after: str = "") -> Candidate | None:
     """The candidate whose result has waited longest; with ``after``, the next one, starting over at the end."""
-    narrowed = _narrowed(member, _to_review(member, flow_id))
+    narrowed = conditions_for(member, _to_review(member, flow_id))
     order = (Candidate.interviewed_at, Candidate.id)
     query = sa.select(Candidate).where(*narrowed).order_by(*order).options(joinedload(Candidate.flow)).limit(1)
     place = db.session.get(Candidate, after) if is_id(after) else None
@@ -226,7 +226,7 @@ def columns_of(organization: Organization) -> list[PipelineStatus]:
 
 def counts_seen_by(member: TeamMember, flow_id: str = "") -> dict[str, int]:
     """The number of candidates in each status; empty statuses are left out."""
-    narrowed = _narrowed(member, CandidateFilter(flow_id=flow_id))
+    narrowed = conditions_for(member, CandidateFilter(flow_id=flow_id))
     query = sa.select(Candidate.status, sa.func.count()).where(*narrowed).group_by(Candidate.status)
     return {row[0]: row[1] for row in db.session.execute(query)}
 
@@ -288,7 +288,20 @@ def enrolled(flow_id: str, email: str, *, is_test: bool = False) -> Candidate | 
     return db.session.scalar(query.where(Candidate.is_test.is_(is_test)))
 
 
-def _narrowed(member: TeamMember, filters: CandidateFilter) -> list[Condition]:
+def elsewhere(member: TeamMember, candidate: Candidate, *, limit: int) -> list[Candidate]:
+    """Candidates of the same address in other flows that the member may see, newest first, with their flows."""
+    mine = conditions_for(member, CandidateFilter(tests=True))
+    # Through the flows, so that the unique index of flow and address finds them.
+    flows = sa.select(InterviewFlow.id).where(InterviewFlow.organization_id == candidate.organization_id)
+    same = (Candidate.flow_id.in_(flows), Candidate.address == candidate.address)
+    others = (Candidate.is_test == candidate.is_test, Candidate.id != candidate.id)
+    query = sa.select(Candidate).where(*mine, *same, *others)
+    titled = joinedload(Candidate.flow).load_only(InterviewFlow.title)
+    return list(db.session.scalars(query.order_by(Candidate.created_at.desc()).limit(limit).options(titled)))
+
+
+def conditions_for(member: TeamMember, filters: CandidateFilter) -> list[Condition]:
+    """The conditions of a list of ``Candidate``: what the member may see and the filter lets through."""
     conditions: list[Condition] = [*reach(member, Candidate, filters.right), Candidate.quarantined_at.is_(None)]
     if not filters.tests:
         conditions.append(Candidate.is_test.is_(False))

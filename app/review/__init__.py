@@ -4,6 +4,7 @@ from app.core.rooms import Room
 
 ROOM = Room(
     views=(
+        "app.review.pages.candidate",
         "app.review.pages.compare",
         "app.review.pages.insights",
         "app.review.pages.triage",

@@ -1,6 +1,5 @@
 // The list of shortcuts, and "g" followed by a letter, which opens the page that the list names. "?" opens and closes the list on
-// every page of the platform, unless single keys are turned off or the user is typing. A page with its own list (triage, the player)
-// uses "?" for that one.
+// every page of the platform but triage, which has its own, unless single keys are turned off or the user is typing.
 import { singleKeys } from "./remember.js";
 
 export const TYPING = "input:not([type=checkbox], [type=radio], [type=button], [type=submit]), textarea, select, [contenteditable]";
@@ -22,7 +21,7 @@ export default function keys(sheet) {
   singleKeys(choice);
   choice.closest("[hidden]").hidden = false;
   document.addEventListener("keydown", (event) => {
-    if (!asks(event, choice.checked) || document.getElementById("player-keys")) return;
+    if (!asks(event, choice.checked)) return;
     event.preventDefault();
     sheet.togglePopover();
   });

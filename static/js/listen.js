@@ -49,7 +49,7 @@ export default function listen(box) {
   singleKeys(choice);
   document.addEventListener("keydown", (event) => {
     const meant = meaning(event, choice.checked);
-    if (meant === null) return;
+    if (meant === null || meant === "help" && document.getElementById("key-sheet")) return; // which names these keys, too
     event.preventDefault();
     if (meant === "help") help.togglePopover();
     else if (meant !== "toggle") seek(media.currentTime + meant);

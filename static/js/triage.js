@@ -33,11 +33,11 @@ export default function triage(box) {
 
 // A rejection asks for its reason before it is sent, unless one was chosen in the form; where the organization requires
 // reasons, every decision asks.
-function reasonFirst(form, dialog) {
+export function reasonFirst(form, dialog) {
   const select = form.querySelector('[name="reason"]');
   form.addEventListener("submit", async (event) => {
     const { submitter } = event;
-    const meaning = submitter?.name === "decision" ? meaningOf(dialog, submitter.value) : undefined;
+    const meaning = submitter?.dataset.title ? meaningOf(dialog, submitter.value) : undefined;
     if (!meaning || select.value || "asked" in form.dataset) return;
     if (meaning !== "rejected" && !("required" in dialog.dataset)) return;
     event.preventDefault();

@@ -102,9 +102,12 @@ def test_cards_are_moved_in_every_way_and_stay_where_they_were_put(board: Callab
     assert standing(page) == {"Ada": "shortlisted", "Bob": "interviewed", "Cyd": "invited", "Dee": "invited"}
     assert_accessible(page)
     page.get_by_role("link", name="Cyd Example").click()
+    page.wait_for_selector(".candidate-page.has-keys")
+    page.get_by_role("link", name="History").click()
     history = page.get_by_role("region", name="History")
     assert history.get_by_text("Decision: Skills do not fit").is_visible()
     assert history.get_by_text("Withdrawn", exact=True).is_visible()
+    page.locator(".drop > summary").click()
     page.get_by_label("Reason").wait_for(state="hidden")  # “invited” takes no reason
     page.get_by_label("New status").select_option("accepted")
     offered = page.locator("#reason optgroup:not([hidden])").evaluate_all("(all) => all.map((one) => one.label)")

@@ -174,7 +174,7 @@ def test_a_broken_upload_goes_on_where_it_stopped_and_its_text_reaches_the_recru
     wrong.locator("button").click()
     wrong.wait_for(state="detached")
     assert_accessible(page)
-    owner.goto(f"{installation.url}/interviews/{interview_id}")
+    owner.goto(f"{installation.url}/interviews/{interview_id}#files")
     assert owner.locator("main", has_text="wrong.txt").count() == 0
     read = owner.locator("a[href$='/text']")
     wait_until(lambda: owner.reload() and read.count() == 1, seconds=60, what="the text has been read")

@@ -110,7 +110,7 @@ def test_the_player_moves_by_its_picture_and_by_keys_that_stay_out_of_fields(
     page.keyboard.press("ArrowLeft")
     assert second() == pytest.approx(0, abs=0.1)
     page.keyboard.press("?")
-    page.get_by_role("dialog", name="Player shortcuts").wait_for()
+    page.get_by_role("dialog", name="Keyboard shortcuts").wait_for()
     assert_accessible(page)
     page.keyboard.press("Escape")
     page.select_option("#speed", "1.5")

@@ -1,9 +1,10 @@
-"""Thirty results are reviewed by keys alone, in Chromium, on the real platform."""
+"""Thirty results are reviewed by keys alone, in triage and on candidates' pages, in Chromium, on the real platform."""
 
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import sqlalchemy as sa
@@ -23,6 +24,10 @@ from .conftest import Installation, assert_accessible, wait_until
 
 pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
 PEOPLE = 30
+FIRST_SCREEN = """() => ["h1", ".drop > summary", "[data-decide] button", "[data-tabs]", ".score",
+    "#interview .summary, #interview .quoted"]
+    .filter((one) => document.querySelector(one)?.getBoundingClientRect().bottom <= innerHeight)"""
+"""Which of these are whole in the first screen."""
 SAID = (
     (Role.AGENT, "Why do you want to drive for us?"),
     (Role.USER, "I have driven trucks for ten years, and I like to know that everything arrives in time."),
@@ -179,6 +184,116 @@ def test_thirty_are_reviewed_without_a_mouse(results: Callable[[int], str], tria
     ]
     notes = sa.select(StatusChange.note).join(Candidate).where(mine, StatusChange.note.is_not(None))
     assert asked(notes) == [("no numbers, no shortcuts: sure",)] * 10
+
+
+def candidate_of(page: Any) -> str:
+    """Wait until the keys of a candidate's page work, and say who it is."""
+    page.wait_for_selector(".candidate-page.has-keys")
+    found: str = page.locator("h1").inner_text()
+    return found
+
+
+def press_there(page: Any, *keys: str) -> str:
+    """Press keys on a candidate's page, of which the last leads on, and say who is shown then."""
+    for key in keys[:-1]:
+        page.keyboard.press(key)
+        page.wait_for_selector("#reason-dialog[open]")
+    with page.expect_navigation():
+        page.keyboard.press(keys[-1])
+    return candidate_of(page)
+
+
+def test_thirty_are_decided_on_their_pages_by_keys_alone(
+    results: Callable[[int], str], signed_in: Callable[..., Any]
+) -> None:
+    flow_id = results(PEOPLE)
+    page = signed_in(f"/candidates?flow={flow_id}&order=oldest")
+    page.wait_for_selector(".all:not(.waiting)", state="attached")
+    page.keyboard.press("j")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    seen = [candidate_of(page)]
+    for number in range(PEOPLE):
+        person = seen[-1]
+        keys = (("s",), ("r", "1"), ("r", "0"))[number % 3]
+        assert press_there(page, *keys) == person  # who stays, with the way to undo it
+        if number == 0:
+            assert press_there(page, "u") == person
+            assert press_there(page, "s") == person
+        if number < PEOPLE - 1:
+            seen.append(press_there(page, "."))
+    assert seen == [f"Person{number:02} Example" for number in range(PEOPLE)]
+    page.keyboard.press(".")  # the last of the list: nothing happens
+    assert press_there(page, ",") == seen[-2]
+    assert urlsplit(page.url).query == f"flow={flow_id}&order=oldest"
+    mine = sa.select(DecisionRecord.meaning, DecisionRecord.reason_code, sa.func.count())
+    mine = mine.where(DecisionRecord.flow_id == flow_id, DecisionRecord.withdrawn_at.is_(None))
+    stand = asked(mine.group_by(DecisionRecord.meaning, DecisionRecord.reason_code))
+    assert sorted(map(tuple, stand), key=str) == [
+        ("advanced", None, 10),
+        ("rejected", "skills", 10),
+        ("rejected", None, 10),
+    ]
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_candidates_page_holds_what_a_decision_needs(
+    results: Callable[[int], str], signed_in: Callable[..., Any], width: int
+) -> None:
+    page = signed_in(f"/candidates?flow={results(1)}", viewport={"width": width, "height": 800})
+    page.locator("a.name").click()
+    candidate_of(page)
+    first = page.evaluate(FIRST_SCREEN)
+    wanted = {"h1", "#interview .summary, #interview .quoted", ".drop > summary", "[data-decide] button"}
+    assert wanted | ({".score", "[data-tabs]"} if width == 1280 else set()) <= set(first)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert_accessible(page)
+    for part in ("files", "emails", "history", "data"):
+        page.locator(f'[data-tabs] a[href="#{part}"]').click()
+        assert page.evaluate("[...document.querySelectorAll('[data-tab]:not([hidden])')].map((one) => one.id)") == [
+            part
+        ]
+        assert page.evaluate("scrollY") == 0
+        assert_accessible(page)
+    page.go_back()
+    page.wait_for_selector("#history:not([hidden])")
+    page.goto(page.url.split("#")[0] + "#notes")
+    page.reload()  # an address that names something on a tab opens that tab
+    page.wait_for_selector("#interview:not([hidden])")
+
+
+def test_a_note_is_written_and_the_status_chosen_from_the_header(
+    results: Callable[[int], str], signed_in: Callable[..., Any]
+) -> None:
+    page = signed_in(f"/candidates?flow={results(1)}", viewport={"width": 1280, "height": 800})
+    page.locator("a.name").click()
+    candidate_of(page)
+    page.locator('[data-tabs] a[href="#data"]').click()
+    page.keyboard.press("n")
+    page.wait_for_function("document.activeElement.id === 'note-text'")
+    page.keyboard.type("s, r and u are letters here.")
+    page.get_by_role("button", name="Add note").click()
+    page.get_by_text("s, r and u are letters here.").wait_for()
+    candidate_of(page)
+    page.locator(".drop > summary").click()
+    assert_accessible(page)
+    page.keyboard.press("Escape")
+    page.wait_for_selector(".drop:not([open])")
+    page.keyboard.press("Enter")
+    page.get_by_label("New status").select_option("accepted")
+    page.get_by_role("button", name="Change status").click()
+    page.get_by_text("The status is now accepted.").wait_for()
+
+
+def test_without_scripts_every_part_of_a_candidates_page_follows_the_one_before(
+    results: Callable[[int], str], signed_in: Callable[..., Any]
+) -> None:
+    page = signed_in(f"/candidates?flow={results(1)}", java_script_enabled=False)
+    page.locator("a.name").click()
+    for part in ("interview", "files", "emails", "history", "data"):
+        assert page.locator(f"#{part}").is_visible()
+    page.get_by_role("button", name="Shortlist").click()
+    page.get_by_text("The status is now shortlisted.").wait_for()
 
 
 def test_a_rejection_asks_for_its_reason_by_key_and_can_be_left(

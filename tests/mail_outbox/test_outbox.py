@@ -147,8 +147,8 @@ def test_after_eight_attempts_a_letter_is_given_up(letter: str, postbox: Postbox
 
 def test_a_mail_of_a_newer_release_waits_for_a_worker_of_that_release(
     letter: str,
-    postbox: Postbox,
-    monkeypatch: pytest.MonkeyPatch,  # noqa: F811
+    postbox: Postbox,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Older(Mail):
         def __init__(self, to: str, subject: str, text: str) -> None:

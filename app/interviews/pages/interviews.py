@@ -15,28 +15,26 @@ from flask import (
 from werkzeug.wrappers import Response as AnyResponse
 
 from app import gateways
-from app.accounts.access import current_member, note_access, require_admin, require_member, require_recruiter
+from app.accounts.access import current_member, require_admin, require_member, require_recruiter
 from app.accounts.actions import write_audit
 from app.accounts.models import Role, TeamMember
 from app.accounts.queries import members_of
-from app.candidates.queries import statuses_of
 from app.core.db import db
 from app.core.errors import Conflict, GatewayError, Rejected
 from app.flows.models import FlowStatus, Right
-from app.flows.queries import FlowFilter, flow_to_change, flows_seen_by, may, titles_seen_by
-from app.interviews import actions, archive, quality, queries
+from app.flows.queries import FlowFilter, flow_to_change, flows_seen_by, titles_seen_by
+from app.interviews import actions, archive, queries
 from app.interviews.feedback import ratings_seen_by
 from app.interviews.forms import BookForm
-from app.interviews.models import Interview, InterviewStatus, Stage
+from app.interviews.models import Interview, InterviewStatus
 from app.interviews.pending import Waiting
 from app.interviews.player import chapter_starts, wave_path
 from app.interviews.recordings import actions as recordings
-from app.interviews.recordings.models import Media
-from app.interviews.recordings.queries import is_revoked, peaks_of, recording_of, runs_of, urls_for
+from app.interviews.recordings.queries import peaks_of
 from app.interviews.schemas import NewInterviewSchema
 from app.settings import Settings
 from app.web.fields import flaw_of
-from app.web.templating import capital, offset_of_request
+from app.web.templating import offset_of_request
 
 PER_PAGE = 25
 STUCK = 5
@@ -137,36 +135,6 @@ def _booking(form: BookForm) -> str:
     flows = flows_seen_by(member, FlowFilter(status=FlowStatus.OPEN, right=Right.EDIT), limit=MOST_FLOWS, offset=0)
     form.offer([(flow.id, flow.title) for flow in flows], list(members_of(member.organization, None)))
     return render_template("interviews/new.html", form=form, has_flows=bool(flows))
-
-
-@pages.get("/interviews/<interview_id>")
-def show(interview_id: str) -> str:
-    """One interview with its recording, transcript, result and actions. Webhooks link here."""
-    member = current_member()
-    note_access(member.organization, "interview.seen", queries.interview_seen_by(member, interview_id).id, by=member)
-    interview = queries.interview_seen_by(member, interview_id)
-    signed = {} if interview.withdrawn_at else urls_for(interview.id)
-    urls = {media: url.removeprefix(_app_url()) for media, url in signed.items()}
-    sound = recording_of(interview.id, Media.VIDEO) or recording_of(interview.id, Media.AUDIO)
-    result, report = actions.result_of(interview), quality.shown(interview)
-    return render_template(
-        "interviews/show.html",
-        interview=interview,
-        result=result,
-        quality=report,
-        weak=quality.placed(report, result["transcript_with_timestamp"] if result else []) if report else [],
-        passed_on=[turn.heard_text for turn in interview.turns if turn.reply_kind == "pass_on" and turn.heard_text],
-        link=interview.link(_app_url()),
-        audio=urls.get(Media.AUDIO),
-        video=urls.get(Media.VIDEO),
-        duration=sound.duration if sound else None,
-        revoked=is_revoked(interview.id),
-        typed=TYPED,
-        has_takes=interview.stage is Stage.PROCESSING_FAILED and bool(runs_of(interview.id)),
-        status_choices=[(name, capital(name)) for name in statuses_of(member.organization)],
-        may_change=may(member, interview, Right.EDIT),
-        is_admin=member.role is Role.ADMIN,
-    )
 
 
 @pages.get("/interviews/<interview_id>/captions.vtt")

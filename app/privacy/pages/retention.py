@@ -107,7 +107,9 @@ def hold_candidate(candidate_id: str) -> AnyResponse:
     """Place a legal hold on a candidate and all their interviews."""
     require_admin()
     candidate_id = candidate_seen_by(current_member(), candidate_id).id
-    return _held(Held.CANDIDATE, candidate_id, url_for("candidates.show", candidate_id=candidate_id, _anchor="hold"))
+    return _held(
+        Held.CANDIDATE, candidate_id, url_for("candidates.show", candidate_id=candidate_id, _anchor="candidate-hold")
+    )
 
 
 @pages.post("/interviews/<interview_id>/hold")

@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import gateways
 from app.accounts.access import current_member, require_member, require_recruiter
 from app.accounts.models import TeamMember
+from app.candidates.forms import list_query
 from app.core.db import db
 from app.core.errors import Conflict, Forbidden, Rejected
 from app.gateways.mail import Mail
@@ -96,7 +97,7 @@ def delete(interview_id: str, note_id: str) -> AnyResponse:
     """Delete a note, for its author and administrators."""
     require_recruiter()
     member = current_member()
-    answer = redirect(url_for("interviews.show", interview_id=interview_id, _anchor="notes"), 303)
+    answer = redirect(url_for("interviews.show", interview_id=interview_id, _anchor="notes", **list_query()), 303)
     try:
         actions.delete(queries.note_of(interview_to_change(member, interview_id), note_id), by=member)
     except Conflict as conflict:
@@ -173,7 +174,7 @@ def _refused(
     db.session.rollback()
     if isinstance(refusal, Conflict):
         flash(refusal.message, "bad")
-        return redirect(url_for("interviews.show", interview_id=interview_id, _anchor="notes"), 303)
+        return redirect(url_for("interviews.show", interview_id=interview_id, _anchor="notes", **list_query()), 303)
     form.text.errors = [refusal.message]
     interview = interview_seen_by(current_member(), interview_id)
     return _page(interview, form, note=queries.note_of(interview, note_id) if note_id else None), 422
@@ -181,9 +182,16 @@ def _refused(
 
 def _page(interview: Interview, form: NoteForm, *, note: Note | None = None) -> str:
     return render_template(
-        "review/notes/edit.html", interview=interview, form=form, note=note, people=_offered(interview)
+        "review/notes/edit.html",
+        interview=interview,
+        form=form,
+        note=note,
+        people=_offered(interview),
+        listed=list_query(),
     )
 
 
 def _back(interview_id: str, note_id: str) -> AnyResponse:
-    return redirect(url_for("interviews.show", interview_id=interview_id, _anchor=f"note-{note_id}"), 303)
+    return redirect(
+        url_for("interviews.show", interview_id=interview_id, _anchor=f"note-{note_id}", **list_query()), 303
+    )

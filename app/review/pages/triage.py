@@ -109,7 +109,7 @@ def _decided(candidate: Candidate, *, by: TeamMember) -> None:
     candidates.note_review(candidate)
 
 
-def _keys(deciding: dict[str, Meaning]) -> dict[str, str]:
+def keys_of(deciding: dict[str, Meaning]) -> dict[str, str]:
     """Statuses that have a letter, with it."""
     first: dict[Meaning, str] = {}
     for status, meaning in deciding.items():
@@ -139,7 +139,7 @@ def _page(member: TeamMember, flow_id: str, candidate: Candidate | None, *, erro
         days=(clock.now() - since).days if since else 0,
         flow_choices=[("", "All flows"), *titles_seen_by(member)],
         statuses=statuses,
-        keys=_keys(deciding_statuses(member.organization)),
+        keys=keys_of(deciding_statuses(member.organization)),
         may_change=may_change,
         judged=JUDGED,
         undo=_undo(member),

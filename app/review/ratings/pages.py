@@ -6,6 +6,7 @@ from flask import Blueprint, flash, redirect, render_template, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_member, require_recruiter
+from app.candidates.forms import list_query
 from app.core.db import db
 from app.core.errors import Conflict
 from app.interviews.models import Interview
@@ -63,11 +64,16 @@ def rate(interview_id: str) -> AnyResponse | tuple[str, int]:
 
 
 def _back(interview: Interview) -> AnyResponse:
-    return redirect(url_for("interviews.show", interview_id=interview.id, _anchor="scorecard"), 303)
+    return redirect(url_for("interviews.show", interview_id=interview.id, _anchor="scorecard", **list_query()), 303)
 
 
 def _page(interview: Interview, form: ScorecardForm) -> str:
     evidence = ((interview.data.evidence if interview.data else None) or {}).get("scores", {})
     return render_template(
-        "review/ratings/scorecard.html", interview=interview, form=form, rows=scorecard_of(interview), evidence=evidence
+        "review/ratings/scorecard.html",
+        interview=interview,
+        form=form,
+        rows=scorecard_of(interview),
+        evidence=evidence,
+        listed=list_query(),
     )
