@@ -13,6 +13,7 @@ OTHER_DOORS = {
     "app.accounts.pages.navigation",  # the pages that a member may open, which the palette finds too
     "app.candidates.decisions",  # what a move says about itself, and the rule by which its record is kept
     "app.candidates.forms",  # which candidates a form of the list names, for what others do with them
+    "app.candidates.pages",  # the page of a candidate hangs on its blueprint
     "app.candidates.overall",  # the one figure of a result, which reads of rooms above show as well
     "app.flows.forms",  # the form of the editor, whose background is shown as the agent may read it out
     "app.flows.flow_script",  # the value that an interview takes along

@@ -108,7 +108,7 @@ def test_cards_are_moved_in_every_way_and_stay_where_they_were_put(board: Callab
     assert history.get_by_text("Decision: Skills do not fit").is_visible()
     assert history.get_by_text("Withdrawn", exact=True).is_visible()
     page.locator(".drop > summary").click()
-    page.get_by_label("Reason").wait_for(state="hidden")  # “invited” takes no reason
+    page.locator("#reason").wait_for(state="hidden")  # “invited” takes no reason
     page.get_by_label("New status").select_option("accepted")
     offered = page.locator("#reason optgroup:not([hidden])").evaluate_all("(all) => all.map((one) => one.label)")
     assert offered == ["Reasons to accept"]
