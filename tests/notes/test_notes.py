@@ -116,7 +116,7 @@ def test_who_is_named_finds_it_unread_and_gets_a_mail_that_tells_nothing(
     write(owner, interview, "Look, @Colleague and @Owner: a secret thought")
     send_due()
     (mail,) = postbox.mails
-    assert mail.to == "colleague@first.example"
+    assert (mail.to, mail.reply_to) == ("colleague@first.example", "owner@first.example")
     assert f"http://localhost/interviews/{interview.id}#note-" in mail.text
     for private in ("secret", "Mary", "Hall", "mary@"):
         assert private not in mail.subject + mail.text + mail.html

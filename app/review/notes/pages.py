@@ -157,13 +157,17 @@ def _mail_for() -> actions.MailFor:
 
     def mail(note: Note, member: TeamMember) -> Mail:
         author, title = note.member.full_name or note.member.email, note.interview.flow.title
-        address = url_for("interviews.show", interview_id=note.interview_id, _anchor=f"note-{note.id}")
-        subject = " ".join(f"{author} mentioned you in a note".split())
-        text = (
-            f"{author} mentioned you in a note about an interview for “{title}”.\n\n"
-            f"Read it here:\n{settings.app_url}{address}"
+        page = url_for("interviews.show", interview_id=note.interview_id, _anchor=f"note-{note.id}")
+        link = f"{settings.app_url}{page}"
+        return Mail(
+            member.email,
+            " ".join(f"{author} mentioned you in a note".split()),
+            f"{author} mentioned you in a note about an interview for “{title}”.\n\nRead it here:\n{link}\n",
+            link=link,
+            button="Read the note",
+            sender=member.organization.name,
+            reply_to=note.member.email,
         )
-        return Mail(member.email, subject, text + "\n")
 
     return mail
 
