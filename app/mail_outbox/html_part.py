@@ -31,11 +31,21 @@ class Block:
 
 def html_of(mail: Mail) -> str:
     """A whole document. All text is escaped; the styles are attributes, but for dark mode and small screens."""
-    language = mail.language
-    page = current_app.jinja_env.get_template(TEMPLATE).render(
-        mail=mail, language=language, direction=_direction(language), blocks=blocks_of(mail)
+    return _inliner().inline(_page(mail))
+
+
+def preview_of(mail: Mail) -> str:
+    """The same document for a frame on our pages, whose content policy refuses styles in attributes.
+
+    It links the style sheet instead, and its links lead nowhere unless the frame allows new windows. Needs a request.
+    """
+    return _page(mail, is_preview=True)
+
+
+def _page(mail: Mail, *, is_preview: bool = False) -> str:
+    return current_app.jinja_env.get_template(TEMPLATE).render(
+        mail=mail, direction=_direction(mail.language), blocks=blocks_of(mail), is_preview=is_preview
     )
-    return _inliner().inline(page)
 
 
 def blocks_of(mail: Mail) -> list[Block]:

@@ -1,7 +1,7 @@
 """Actions that email candidates. Emails are composed here and posted to the outbox, which sends them."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -26,6 +26,7 @@ from app.web.languages import DEFAULT, LANGUAGES, LOCALES
 
 LASTS = timedelta(days=2)
 """An email that could not be sent within this time is given up, and its failure is shown."""
+TEST_LASTS = timedelta(hours=1)
 PAUSE = timedelta(days=1)
 MOST_REMINDERS = 3
 LONGEST_PLAN = 60
@@ -144,8 +145,13 @@ def words_for(organization_id: str, step: Step, language: str) -> Words:
         return rules.default_words(step)
 
 
-def compose(interview: Interview, words: Words, post: Post, *, language: str, by: TeamMember | None) -> Mail:
-    """The email as the candidate receives it. Replies go to ``by``, if a member sends it."""
+def compose(
+    interview: Interview, words: Words, post: Post, *, language: str, by: TeamMember | None, link: str = ""
+) -> Mail:
+    """The email as the candidate receives it. Replies go to ``by``, if a member sends it.
+
+    ``link`` takes the place of the interview's link in tests, whose interview does not exist.
+    """
     flow = interview.flow
     with force_locale(LOCALES[language]):
         until, button = format_date(post.ends(interview).date(), "long"), gettext("Start the interview")
@@ -153,7 +159,7 @@ def compose(interview: Interview, words: Words, post: Post, *, language: str, by
         "name": interview.interviewee_first_name or "",
         "organization": flow.org_name,
         "title": flow.title,
-        "link": interview.link(post.app_url),
+        "link": link or interview.link(post.app_url),
         "until": until,
     }
     full = rules.filled(words, values)
@@ -168,6 +174,11 @@ def compose(interview: Interview, words: Words, post: Post, *, language: str, by
         logo=f"{post.app_url}{flow.logo_path}" if flow.logo_path and post.app_url.startswith("https://") else "",
         reply_to=by.email if by else "",
     )
+
+
+def send_test(sample: Mail, *, to: TeamMember) -> None:
+    """Post a sample to a member, marked as a test. It is sent after the caller's commit."""
+    mail_outbox.post(None, replace(sample, to=to.email, subject=f"Test: {sample.subject}"), lasts=TEST_LASTS)
 
 
 def keep_words(organization: Organization, step: Step, words: Words | None, *, language: str, by: TeamMember) -> None:

@@ -20,6 +20,7 @@ OTHER_DOORS = {
     "app.flows.role_templates",  # the scripts to begin with, which the first steps offer
     "app.flows.length",  # how long its interviews take, as the agent and the page say it
     "app.candidates.neighbors",  # a read of the list, step by step
+    "app.mail_outbox.html_part",  # a mail as it arrives, for pages that show it first
     "app.interviews.archive",  # all files of an interview as one, for recruiters and for the candidate
     "app.interviews.comparison",  # results as pages set them side by side; this and the next four are reads
     "app.interviews.distributions",

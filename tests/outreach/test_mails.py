@@ -476,3 +476,63 @@ def test_two_at_once_send_one(ada: Interview, owner: Person) -> None:
         with pytest.raises(Conflict, match="Another email"):
             actions.write(ada, Step.REMINDER, POST, by=owner.member, sent=sent)
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Message)) == 2
+
+
+def frame_of(page: str) -> tuple[str, str]:
+    """The frame's tag without its document, and the document."""
+    found = re.search(r'<iframe ([^>]*)srcdoc="([^"]*)"', page)
+    assert found
+    return found[1], html.unescape(found[2])
+
+
+def test_a_list_shows_the_mail_as_it_arrives_and_sends_a_test_to_the_member(
+    owner: Person,
+    make_flow: Made,
+    postbox: Postbox,  # noqa: F811
+) -> None:
+    flow = make_flow(org_name="<b>First</b> & Co")
+    rows = "ada@e.com,Ada\nnonsense,X"
+    page = the_list(owner, flow.id, rows, by_mail="y").text
+    tag, document = frame_of(page)
+    assert 'sandbox="allow-same-origin"' in tag
+    assert "Hello Ada," in document
+    assert "&lt;b&gt;First&lt;/b&gt; &amp; Co invites you" in document
+    assert 'href="/static/css/mail.css?v=' in document
+    assert " style=" not in document
+    whole = re.findall(r'<textarea name="rows" hidden>(.*?)</textarea>', page, re.DOTALL)[1]
+    again = the_list(owner, flow.id, html.unescape(whole), by_mail="y", test="yes").text
+    assert f"A test email is on its way to {owner.member.email}." in again
+    assert "1 candidate will be invited by email" in again
+    assert "Not a valid email address" in again
+    send_due()
+    (mail,) = postbox.mails
+    assert mail.to == mail.reply_to == owner.member.email
+    assert mail.subject.startswith("Test: Your interview with")
+    assert mail.link == f"http://localhost/flows/{flow.id}/preview"
+    assert mail.link in mail.text
+    assert mail.link in mail.html
+    assert db.session.query(Interview).count() == 0
+    the_list(owner, flow.id, rows, test="yes")
+    send_due()
+    assert len(postbox.mails) == 1, "no test of a list that is not mailed"
+
+
+def test_a_text_that_is_only_typed_is_shown_and_tested_and_not_kept(
+    owner: Person,
+    postbox: Postbox,  # noqa: F811
+) -> None:
+    path = "/candidates/mails/reminder/ar-AE"
+    assert '<html lang="ar-AE" dir="rtl">' in frame_of(owner.browser.get(path).text)[1]
+    draft = {"subject": "Come, {name}\r\nBcc: all@e.com", "text": "Now <script>: {link}"}
+    page = owner.browser.post(path, data={**draft, "test": "yes"}).text
+    assert "Now &lt;script&gt;:" in frame_of(page)[1]
+    send_due()
+    (mail,) = postbox.mails
+    assert (mail.to, mail.subject) == (owner.member.email, "Test: Come, Maria Bcc: all@e.com")
+    assert mail.text == "Now <script>: http://localhost/candidates/mails/plan"
+    assert queries.all_own_words(owner.organization.id) == set()
+    assert owner.browser.post(path, data={**draft, "text": "no link", "test": "yes"}).status_code == 422
+    postbox.is_configured = False
+    assert "Send me a test" not in owner.browser.get(path).text
+    send_due()
+    assert len(postbox.mails) == 1

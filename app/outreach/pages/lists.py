@@ -2,7 +2,7 @@
 
 import uuid
 
-from flask import Response, render_template, request
+from flask import Response, render_template, request, url_for
 
 from app.accounts.access import current_member, require_recruiter
 from app.accounts.actions import write_audit
@@ -17,7 +17,7 @@ from app.outreach import actions, invitations, people_file, queries
 from app.outreach.forms import InviteForm
 from app.outreach.invitations import Order, Row
 from app.outreach.models import Step
-from app.outreach.pages.blueprint import pages, post, pretended
+from app.outreach.pages.blueprint import pages, post, pretended, sent_test
 from app.outreach.people_file import Line
 from app.web.csv import sheet
 from app.web.fields import flaw_of
@@ -39,7 +39,7 @@ def invite() -> str:
 
 @pages.post("/candidates/invite")
 def check() -> str | tuple[str, int]:
-    """Show what would happen to each line. Nothing is created yet."""
+    """Show what would happen to each line, and the first email; ``test`` sends it to the member. Nothing is created."""
     require_recruiter()
     form = InviteForm()
     try:
@@ -53,6 +53,9 @@ def check() -> str | tuple[str, int]:
         for number, row in enumerate((row for row in rows if row.outcome == "new"), 1)
     ]
     by_mail = post().can_send and bool(form.by_mail.data)
+    sample = _sample(flow, new[0]) if new and by_mail else None
+    if sample and "test" in request.form:
+        sent_test(_sample(flow, new[0], link=f"{post().app_url}{url_for('preview.fresh', flow_id=flow.id)}"))
     return render_template(
         "outreach/check.html",
         rows=rows,
@@ -61,8 +64,9 @@ def check() -> str | tuple[str, int]:
         recruiter=recruiter,
         by_mail=by_mail,
         text=people_file.written(new),
+        whole=people_file.written([row.line for row in rows]),
         batch=str(uuid.uuid4()),
-        sample=_sample(flow, new[0]) if new else None,
+        sample=sample,
     )
 
 
@@ -135,11 +139,11 @@ def _note_list(flow: InterviewFlow, rows: list[Row]) -> None:
     db.session.commit()
 
 
-def _sample(flow: InterviewFlow, line: Line) -> Mail:
+def _sample(flow: InterviewFlow, line: Line, *, link: str = "") -> Mail:
     person = pretended(flow, line)
     language = actions.language_of(person)
     words = actions.words_for(flow.organization_id, Step.INVITATION, language)
-    return actions.compose(person, words, post(), language=language, by=current_member())
+    return actions.compose(person, words, post(), language=language, by=current_member(), link=link)
 
 
 def _form(form: InviteForm) -> str:

@@ -11,12 +11,14 @@ from app.core.db import db
 from app.core.errors import Conflict, NotFound, Rejected
 from app.flows.models import InterviewFlow
 from app.flows.queries import VIEWED
+from app.gateways.mail import Mail
 from app.interviews.queries import interview_to_change
 from app.outreach import actions, invitations, queries
 from app.outreach import words as rules
 from app.outreach.forms import PlanForm, WordsForm
 from app.outreach.models import Step
-from app.outreach.pages.blueprint import pages, post, pretended
+from app.outreach.pages.blueprint import pages, post, pretended, sent_test
+from app.outreach.words import Words
 from app.web.languages import ENGLISH_NAMES, LANGUAGES
 from app.web.templating import offset_of_request
 
@@ -118,7 +120,7 @@ def words(step: str, language: str) -> str:
 
 @pages.post("/candidates/mails/<step>/<language>")
 def keep_words(step: str, language: str) -> str | AnyResponse | tuple[str, int]:
-    """Show a sample of the entered text, save it, or restore the default."""
+    """Show a sample of the entered text, send it to the member, save the text, or restore the default."""
     require_admin()
     member, form, kind = current_member(), WordsForm(), _step(step, language)
     try:
@@ -127,6 +129,9 @@ def keep_words(step: str, language: str) -> str | AnyResponse | tuple[str, int]:
         form.blame(refusal.field, refusal.message)
         return _words_page(kind, language, form), 422
     if "look" in request.form:
+        return _words_page(kind, language, form)
+    if chosen and "test" in request.form and post().can_send:
+        sent_test(_sample(chosen, language, link=f"{post().app_url}{url_for('outreach.plan')}"))
         return _words_page(kind, language, form)
     actions.keep_words(member.organization, kind, chosen, language=language, by=member)
     db.session.commit()
@@ -145,8 +150,6 @@ def _words_page(step: Step, language: str, form: WordsForm) -> str:
         shown = rules.checked(*form.subject_and_text())
     except Rejected:
         shown = None
-    me = current_member()
-    flow = InterviewFlow(org_name=me.organization.name, title="Nurse", language=language)
     return render_template(
         "outreach/words.html",
         step=step,
@@ -154,6 +157,13 @@ def _words_page(step: Step, language: str, form: WordsForm) -> str:
         language_name=ENGLISH_NAMES[language],
         form=form,
         places=rules.PLACES,
-        own=queries.own_words(me.organization_id, step, language) is not None,
-        sample=actions.compose(pretended(flow), shown, post(), language=language, by=me) if shown else None,
+        own=queries.own_words(current_member().organization_id, step, language) is not None,
+        sample=_sample(shown, language) if shown else None,
+        can_send=post().can_send,
     )
+
+
+def _sample(words: Words, language: str, *, link: str = "") -> Mail:
+    me = current_member()
+    flow = InterviewFlow(org_name=me.organization.name, title="Nurse", language=language)
+    return actions.compose(pretended(flow), words, post(), language=language, by=me, link=link)
