@@ -11,7 +11,16 @@ from sqlalchemy.exc import IntegrityError
 from app.accounts.models import TeamMember
 from app.candidates import decisions, events, pipeline, reasons
 from app.candidates.decisions import Grounds
-from app.candidates.models import INVITED, Candidate, CandidateTag, Meaning, PipelineStatus, SavedView, StatusChange
+from app.candidates.models import (
+    INVITED,
+    LONGEST_NAME,
+    Candidate,
+    CandidateTag,
+    Meaning,
+    PipelineStatus,
+    SavedView,
+    StatusChange,
+)
 from app.candidates.overall import overall
 from app.candidates.queries import enrolled, history_of, meanings_of, views_of
 from app.core import clock
@@ -235,6 +244,23 @@ def assign(candidate: Candidate, recruiter: TeamMember | None) -> bool:
     candidate.assigned_recruiter_id = after
     db.session.flush()
     return before != after
+
+
+def rename(candidate: Candidate, first_name: str, last_name: str) -> bool:
+    """Correct the name; empty parts are removed. False if nothing changes. Raises Rejected for one that is too long.
+
+    Interviews keep the names that they were created with, because ``/v1`` promises so.
+    """
+    given = {"first_name": first_name, "last_name": last_name}
+    changed = False
+    for field, text in given.items():
+        words = " ".join(text.split())
+        if len(words) > LONGEST_NAME:
+            raise Rejected(f"Enter at most {LONGEST_NAME} characters.", field=field)
+        changed = changed or (getattr(candidate, field) or "") != words
+        setattr(candidate, field, words or None)
+    db.session.flush()
+    return changed
 
 
 def tag(candidate: Candidate, name: str) -> bool:

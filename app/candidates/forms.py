@@ -1,5 +1,6 @@
 """Input of the candidate pages: the form that moves one, the filter of the list, and the selected candidates."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from flask import request
@@ -8,6 +9,7 @@ from wtforms import SelectField, StringField, TextAreaField
 
 from app.accounts.models import TeamMember
 from app.candidates import bulk
+from app.candidates.models import LONGEST_NAME
 from app.candidates.queries import CandidateFilter, Order, ids_seen_by
 from app.web.fields import day_in, flaw_of
 from app.web.templating import capital
@@ -51,6 +53,19 @@ class MoveForm(FlaskForm):  # type: ignore[misc]
 
     def offer(self, statuses: list[str]) -> None:
         self.status.choices = {name: capital(name) for name in statuses}
+
+
+class DetailsForm(FlaskForm):  # type: ignore[misc]
+    """A candidate's name and recruiter."""
+
+    first_name = StringField("First name", render_kw={"maxlength": LONGEST_NAME, "autocomplete": "off"})
+    last_name = StringField("Last name", render_kw={"maxlength": LONGEST_NAME, "autocomplete": "off"})
+    recruiter = SelectField("Assigned recruiter", validate_choice=False)
+
+    def offer(self, recruiters: Iterable[TeamMember]) -> None:
+        """Set the choices of the menu: members of the flow's team."""
+        names = {member.id: member.full_name or member.email for member in recruiters}
+        self.recruiter.choices = {"": "Unassigned", **names}
 
 
 def parameter(name: str) -> str:

@@ -11,6 +11,9 @@ from app.accounts.models import TeamMember
 from app.core.db import Base, CreatedAt, Id, Moment, Ref
 from app.flows.models import InterviewFlow
 
+LONGEST_NAME = 300
+LONGEST_NAME = 300
+"""Characters of a first or last name, of candidates and of interviews."""
 INVITED = "invited"
 INTERVIEWED = "interviewed"
 SHORTLISTED = "shortlisted"
@@ -109,8 +112,8 @@ class Candidate(Quarantined, Base):
     flow_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview_flow.id"))
     email: Mapped[str] = mapped_column(sa.String(320))
     address: Mapped[str] = mapped_column(sa.String(320))
-    first_name: Mapped[str | None] = mapped_column(sa.String(300))
-    last_name: Mapped[str | None] = mapped_column(sa.String(300))
+    first_name: Mapped[str | None] = mapped_column(sa.String(LONGEST_NAME))
+    last_name: Mapped[str | None] = mapped_column(sa.String(LONGEST_NAME))
     status: Mapped[str] = mapped_column(sa.String(100), default=INVITED)
     status_changes: Mapped[int] = mapped_column(default=0)
     assigned_recruiter_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))

@@ -6,7 +6,7 @@ from flask_wtf import FlaskForm
 from wtforms import SelectField, StringField
 
 from app.accounts.models import TeamMember
-from app.interviews.models import LONGEST_NAME
+from app.candidates.models import LONGEST_NAME
 
 
 class BookForm(FlaskForm):  # type: ignore[misc]

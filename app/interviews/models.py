@@ -14,7 +14,6 @@ from app.core.db import Base, CreatedAt, Id, Ref, one_of
 from app.flows.flow_script import FlowScript, FlowScriptColumn
 from app.flows.models import InterviewFlow
 
-LONGEST_NAME = 300
 """Characters of a first or last name."""
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import marshmallow as ma
 
-from app.interviews.models import LONGEST_NAME, InterviewStatus, Scenario
+from app.candidates.models import LONGEST_NAME
+from app.interviews.models import InterviewStatus, Scenario
 from app.interviews.published_result import DetailsSchema, TextSchema
 from app.web import examples
 from app.web.fields import (

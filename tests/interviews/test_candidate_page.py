@@ -4,6 +4,7 @@ import html
 import re
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 
 from app.accounts.models import AuditEntry
@@ -175,6 +176,46 @@ def test_other_flows_of_the_same_address_are_named_where_the_member_may_see_them
     answer = colleague.browser.get(f"/interviews/{here.id}")
     assert answer.status_code == 200
     assert elsewhere not in links_of(answer)
+
+
+def edited(person: Person, candidate: Candidate, **values: str) -> Any:
+    given = {"first_name": "Mary", "last_name": "Hall", "recruiter": "", **values}
+    return person.browser.post(f"/candidates/{candidate.id}/details?{LISTED}", data=given)
+
+
+def test_a_name_is_corrected_and_a_recruiter_assigned(owner: Person, colleague: Person, completed: Made) -> None:
+    interview = completed(first_name="Mray")
+    candidate = candidate_of(interview)
+    answer = edited(owner, candidate, last_name="  van  Hall ", recruiter=colleague.member.id)
+    assert (answer.status_code, answer.location) == (303, f"/candidates/{candidate.id}?{LISTED}#data")
+    db.session.expire_all()
+    assert (candidate.full_name, candidate.assigned_recruiter_id) == ("Mary van Hall", colleague.member.id)
+    assert interview.interviewee_first_name == "Mray"  # as it was created
+    moved_away(colleague)
+    edited(owner, candidate, first_name="", recruiter=colleague.member.id)
+    db.session.expire_all()
+    assert (candidate.full_name, candidate.assigned_recruiter_id) == ("Hall", colleague.member.id)
+    entries = db.session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "candidate.edited")).all()
+    assert [(entry.subject, entry.details) for entry in entries] == [(candidate.id, {})] * 2
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"first_name": "x" * 301}, "Enter at most 300 characters."),
+        ({"last_name": "a\x00b"}, "character"),
+        ({"recruiter": "nobody"}, "Choose a member of the team"),
+    ],
+)
+def test_details_that_cannot_be_stored_are_refused(
+    owner: Person, completed: Made, values: dict[str, str], words: str
+) -> None:
+    candidate = candidate_of(completed(first_name="Mary"))
+    answer = edited(owner, candidate, **{"first_name": "Marie", **values})
+    assert answer.status_code == 422
+    assert words.lower() in words_of(answer).lower()
+    db.session.expire_all()
+    assert candidate.first_name == "Mary"
 
 
 def test_viewers_decide_nothing(viewer: Person, completed: Made) -> None:

@@ -232,6 +232,7 @@ POLICY: dict[str, Rule] = {
     "candidates.move": Rule(
         "member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"status": "rejected", "note": ""}
     ),
+    "candidates.edit": Rule("member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"first_name": "New"}),
     "candidates.take_back": Rule(
         "member", path("candidate_id"), RECRUITERS, frozenset({409}), lambda _: {"status": "rejected"}
     ),

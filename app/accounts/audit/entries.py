@@ -107,6 +107,7 @@ WORDS = {
     "recording.fetched": "A recording was played or downloaded",
     "recordings.revoked": "Revoked the recordings of an interview",
     "candidates.invited": "Invited candidates",
+    "candidate.edited": "Edited a candidate's name or recruiter",
     "candidates.exported": "Exported candidates",
     "own_page.entered": "A candidate opened their own page with a code",
     "own_page.asked": "A candidate made a request",

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, time, timedelta
 from flask import request
 from flask_babel import gettext
 
+from app.candidates.models import LONGEST_NAME
 from app.core.errors import Rejected
 from app.web.fields import address_flaw, count_in, day_in, flaw_of
 
-LONGEST_NAME = 300
 LONGEST_ADDRESS = 320
 
 

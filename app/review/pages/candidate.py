@@ -9,10 +9,12 @@ from flask import current_app, flash, jsonify, redirect, render_template, reques
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, note_access, require_recruiter
+from app.accounts.actions import write_audit
 from app.accounts.models import Role, TeamMember
+from app.accounts.queries import members_of
 from app.candidates import actions
 from app.candidates.decisions import Grounds, is_fresh
-from app.candidates.forms import MoveForm, filter_of_request, list_query
+from app.candidates.forms import DetailsForm, MoveForm, filter_of_request, list_query
 from app.candidates.models import Candidate, Source, StatusChange
 from app.candidates.neighbors import neighbors
 from app.candidates.pages.blueprint import pages as candidate_pages
@@ -95,6 +97,43 @@ def take_back(candidate_id: str) -> AnyResponse:
     return _back(candidate_id, shown)
 
 
+@candidate_pages.post("/candidates/<candidate_id>/details")
+def edit(candidate_id: str) -> AnyResponse | tuple[str, int]:
+    """Correct the candidate's name and assign a recruiter."""
+    require_recruiter()
+    member, details = current_member(), DetailsForm()
+    candidate = candidate_to_change(member, candidate_id)
+    try:
+        changed = _corrected(candidate, details, member)
+    except Rejected as refusal:
+        db.session.rollback()
+        details[refusal.field or "first_name"].errors = [refusal.message]
+        candidate = candidate_seen_by(member, candidate_id)
+        return _page(candidate, _shown(candidate), details=details), 422
+    if changed:
+        write_audit(member.organization, action="candidate.edited", subject=candidate_id, by=member, details={})
+    shown = _shown(candidate)
+    db.session.commit()
+    flash("Details saved." if changed else "Nothing to change.", "good" if changed else "info")
+    return _back(candidate_id, shown, anchor="data")
+
+
+def _corrected(candidate: Candidate, details: DetailsForm, member: TeamMember) -> bool:
+    given = {name: details[name].data or "" for name in ("first_name", "last_name", "recruiter")}
+    for field, text in given.items():
+        flaw = flaw_of(text)
+        if flaw:
+            raise Rejected(flaw, field=field)
+    renamed = actions.rename(candidate, given["first_name"], given["last_name"])
+    if given["recruiter"] == (candidate.assigned_recruiter_id or ""):
+        return renamed  # also one who has left the team since
+    team = {one.id: one for one in members_of(member.organization, candidate.flow.team)}
+    if given["recruiter"] and given["recruiter"] not in team:
+        raise Rejected("Choose a member of the team of the candidate's flow.", field="recruiter")
+    recruiter = team.get(given["recruiter"])
+    return actions.assign(candidate, recruiter) or renamed
+
+
 def _change(candidate: Candidate, to: str, *, note: str, reason: str, by: TeamMember) -> bool:
     """Move the candidate from the status that the page showed, or undo the board's last move. False if nothing changed.
 
@@ -124,11 +163,11 @@ def _moved(candidate_id: str, shown: str | None, status: str, *, changed: bool) 
     return _back(candidate_id, shown)
 
 
-def _back(candidate_id: str, shown: str | None) -> AnyResponse:
+def _back(candidate_id: str, shown: str | None, *, anchor: str | None = None) -> AnyResponse:
     """To the page that the form was on: with the list that it was opened from, and the interview that it showed."""
     if "interview" in request.form and shown:
-        return redirect(url_for("interviews.show", interview_id=shown, **list_query()), 303)
-    return redirect(url_for("candidates.show", candidate_id=candidate_id, **list_query()), 303)
+        return redirect(url_for("interviews.show", interview_id=shown, _anchor=anchor, **list_query()), 303)
+    return redirect(url_for("candidates.show", candidate_id=candidate_id, _anchor=anchor, **list_query()), 303)
 
 
 def _newest(candidate: Candidate) -> str | None:
@@ -142,7 +181,13 @@ def _shown(candidate: Candidate) -> str | None:
     return next((one.id for one in candidate.interviews if one.id == asked), None) or _newest(candidate)
 
 
-def _page(candidate: Candidate | None, interview_id: str | None, form: MoveForm | None = None) -> str:
+def _page(
+    candidate: Candidate | None,
+    interview_id: str | None,
+    form: MoveForm | None = None,
+    *,
+    details: DetailsForm | None = None,
+) -> str:
     member, settings = current_member(), _settings()
     if interview_id is not None:
         note_access(member.organization, "interview.seen", interview_id, by=member)
@@ -157,18 +202,24 @@ def _page(candidate: Candidate | None, interview_id: str | None, form: MoveForm 
         back={name: value for name, value in listed.items() if (name, value) != ("order", Order.NEWEST)},
         may_change=may(member, interview or candidate, Right.EDIT),
         is_admin=member.role is Role.ADMIN,
-        **(_pipeline(member, candidate, form) if candidate else {}),
+        **(_pipeline(member, candidate, form=form, details=details) if candidate else {}),
         **(_result(interview, settings) if interview else {}),
     )
 
 
-def _pipeline(member: TeamMember, candidate: Candidate, form: MoveForm | None) -> dict[str, Any]:
+def _pipeline(
+    member: TeamMember, candidate: Candidate, *, form: MoveForm | None, details: DetailsForm | None
+) -> dict[str, Any]:
     """Template values about the candidate."""
+    details = details or DetailsForm(formdata=None, obj=candidate, recruiter=candidate.assigned_recruiter_id or "")
+    current = candidate.assigned_recruiter
+    details.offer([*members_of(member.organization, candidate.flow.team), *([current] if current else [])])
     form = form or MoveForm(formdata=None, status=candidate.status)
     form.offer(statuses_of(member.organization))
     history = history_of(candidate)
     return {
         "form": form,
+        "details": details,
         "decisions": keys_of(deciding_statuses(member.organization)),
         "history": history,
         "records": records_of(candidate),
