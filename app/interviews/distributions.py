@@ -2,7 +2,7 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -40,15 +40,29 @@ class Scored:
     high: float | None
 
 
-def scores(member: TeamMember, span: Span) -> tuple[list[Scored], list[Bar]]:
-    """Each criterion's quartiles, and the distribution of overall scores, over the newest results of the span."""
-    results = booked_in(member, span, InterviewData.scores).join(
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The scores of one result, by name, the overall one, and the flow it belongs to."""
+
+    flow_id: str
+    scores: Mapping[str, float | None]
+    overall: float | None
+
+
+def results(member: TeamMember, span: Span) -> list[Result]:
+    """The newest results of the span, at most ``MOST``, without those that may not be looked at any more."""
+    query = booked_in(member, span, Interview.flow_id, InterviewData.scores).join(
         InterviewData, InterviewData.interview_id == Interview.id
     )
-    shown = results.where(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))
-    rows = db.session.scalars(shown.order_by(Interview.created_at.desc()).limit(MOST)).all()
-    assessed = [{name: score for name, score in (one or {}).items() if score is not None} for one in rows]
-    means = [mean for one in rows if (mean := overall(one)) is not None]
+    shown = query.where(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))
+    rows = db.session.execute(shown.order_by(Interview.created_at.desc()).limit(MOST))
+    return [Result(flow_id, found or {}, overall(found)) for flow_id, found in rows]
+
+
+def scores(found: Sequence[Result]) -> tuple[list[Scored], list[Bar]]:
+    """Each criterion's quartiles, and the distribution of overall scores, over these results."""
+    assessed = [{name: score for name, score in one.scores.items() if score is not None} for one in found]
+    means = [one.overall for one in found if one.overall is not None]
     spread = [
         _scored(label, [one[name] for one in assessed if name in one], len(assessed)) for name, label in LABELS.items()
     ]

@@ -22,11 +22,12 @@ OTHER_DOORS = {
     "app.candidates.neighbors",  # a read of the list, step by step
     "app.mail_outbox.html_part",  # a mail as it arrives, for pages that show it first
     "app.interviews.archive",  # all files of an interview as one, for recruiters and for the candidate
-    "app.interviews.comparison",  # results as pages set them side by side; this and the next four are reads
+    "app.interviews.comparison",  # results as pages set them side by side; this and the next five are reads
     "app.interviews.distributions",
     "app.interviews.highlights",
     "app.interviews.insights",
     "app.interviews.quality",
+    "app.interviews.trends",
     "app.interviews.download",  # the same, sent
     "app.interviews.pages",  # views of the review hang on its blueprint
     "app.interviews.pending",  # conditions that lists and counts share

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -14,12 +14,13 @@ from app.core.db import db
 from app.flows.models import InterviewFlow
 from app.gateways import Gateways
 from app.interviews import actions
-from app.interviews.models import Interview, Role, Utterance
+from app.interviews.models import Feedback, Interview, InterviewData, Role, Utterance
 from tests.factories import Made, a_flow
 from tests.people import Person
 
 from .fakes import ScriptedAnalyst, ScriptedTranscriber
 
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 SAID = (
     (Role.AGENT, 0, "Why do you want this job?"),
     (Role.USER, 0, "Because I like to help people."),
@@ -113,3 +114,57 @@ def completed(app: Flask, submitted: Callable[..., Interview], scripted: Scripte
 @pytest.fixture
 def foreign_flow(outsider: Person) -> InterviewFlow:
     return a_flow(outsider, title="Secret flow")
+
+
+@pytest.fixture
+def flow(make_flow: Made) -> InterviewFlow:
+    made: InterviewFlow = make_flow(title="=Nurse", questions=["Why?", "How?", "When?"])
+    return made
+
+
+@pytest.fixture
+def past(book: Made, flow: InterviewFlow) -> Made:
+    """``past(begun=…, minutes=…, ready=…, answered=…)``: an interview booked on a day in March, as it went then."""
+    booked = 0
+
+    def make(
+        *,
+        at: datetime = NOON,
+        of: InterviewFlow | None = None,
+        begun: bool = True,
+        minutes: float | None = None,
+        ready: float | None = None,
+        answered: int = 0,
+        rating: int | None = None,
+        **columns: Any,
+    ) -> Interview:
+        nonlocal booked
+        booked += 1
+        interview: Interview = book(of or flow, email=f"someone{booked}@candidate.example")
+        interview.created_at = at
+        interview.started_at = at + timedelta(hours=2) if begun else None
+        if interview.started_at and minutes is not None:
+            interview.submitted_at = interview.started_at + timedelta(minutes=minutes)
+        if interview.submitted_at and ready is not None:
+            interview.completed_at = interview.submitted_at + timedelta(seconds=ready)
+        for name, value in columns.items():
+            setattr(interview, name, value)
+        for place in range(answered):
+            for number, role in ((3 * place, Role.AGENT), (3 * place + 1, Role.USER), (3 * place + 2, Role.USER)):
+                db.session.add(
+                    Utterance(
+                        interview_id=interview.id, number=number, role=role, question_index=place, content="Words."
+                    )
+                )
+        if rating:
+            db.session.add(Feedback(interview_id=interview.id, rating=rating))
+        db.session.commit()
+        return interview
+
+    return make
+
+
+def result(interview: Interview, scores: dict[str, float | None]) -> None:
+    """The result of an interview, as far as it is counted."""
+    sized = {f"{part}_{of}": 0 for part in ("text", "details") for of in ("length", "crc32")}
+    db.session.add(InterviewData(interview_id=interview.id, text=b"", details=b"", scores=scores, **sized))

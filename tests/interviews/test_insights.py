@@ -4,7 +4,6 @@ import csv
 import io
 import re
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -18,67 +17,13 @@ from app.flows.models import InterviewFlow
 from app.interviews import distributions as spreads
 from app.interviews import insights
 from app.interviews.insights import Bar, Span
-from app.interviews.models import Feedback, Interview, InterviewData, Role, Stage, Utterance
+from app.interviews.models import Interview, Stage
 from app.interviews.recordings.models import Media, Recording
 from tests.factories import Made
+from tests.interviews.conftest import NOON, result
 from tests.people import Person
 
-NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 MARCH = Span(date(2026, 3, 1), date(2026, 3, 31))
-
-
-@pytest.fixture
-def flow(make_flow: Made) -> InterviewFlow:
-    made: InterviewFlow = make_flow(title="=Nurse", questions=["Why?", "How?", "When?"])
-    return made
-
-
-@pytest.fixture
-def past(book: Made, flow: InterviewFlow) -> Made:
-    """``past(begun=…, minutes=…, ready=…, answered=…)``: an interview booked on a day in March, as it went then."""
-    booked = 0
-
-    def make(
-        *,
-        at: datetime = NOON,
-        of: InterviewFlow | None = None,
-        begun: bool = True,
-        minutes: float | None = None,
-        ready: float | None = None,
-        answered: int = 0,
-        rating: int | None = None,
-        **columns: Any,
-    ) -> Interview:
-        nonlocal booked
-        booked += 1
-        interview: Interview = book(of or flow, email=f"someone{booked}@candidate.example")
-        interview.created_at = at
-        interview.started_at = at + timedelta(hours=2) if begun else None
-        if interview.started_at and minutes is not None:
-            interview.submitted_at = interview.started_at + timedelta(minutes=minutes)
-        if interview.submitted_at and ready is not None:
-            interview.completed_at = interview.submitted_at + timedelta(seconds=ready)
-        for name, value in columns.items():
-            setattr(interview, name, value)
-        for place in range(answered):
-            for number, role in ((3 * place, Role.AGENT), (3 * place + 1, Role.USER), (3 * place + 2, Role.USER)):
-                db.session.add(
-                    Utterance(
-                        interview_id=interview.id, number=number, role=role, question_index=place, content="Words."
-                    )
-                )
-        if rating:
-            db.session.add(Feedback(interview_id=interview.id, rating=rating))
-        db.session.commit()
-        return interview
-
-    return make
-
-
-def result(interview: Interview, scores: dict[str, float | None]) -> None:
-    """The result of an interview, as far as it is counted."""
-    sized = {f"{part}_{of}": 0 for part in ("text", "details") for of in ("length", "crc32")}
-    db.session.add(InterviewData(interview_id=interview.id, text=b"", details=b"", scores=scores, **sized))
 
 
 def talked(interview: Interview, heard: list[int | None]) -> None:
@@ -215,7 +160,7 @@ def test_the_page_shows_every_chart_with_its_numbers(owner: Person, past: Made, 
     page = owner.browser.get(f"/insights?flow={flow.id}").text
     for words in ("Funnel", "Why?", "Length of interviews", "Usage by month", "4 out of 5", "50%", "8 min"):
         assert words in page, words
-    assert page.count('<svg class="share-bar"') == 4 + 4 + 8 + 5
+    assert page.count('<section class="card chart') == 7
     assert "/insights/usage.csv?flow=" in page
 
 
@@ -286,7 +231,7 @@ def test_scores_replies_and_stays_are_told_as_spreads(
             interview.withdrawn_at = NOON
     db.session.commit()
     for member in (owner.member, colleague.member):
-        spread, means = spreads.scores(member, MARCH)
+        spread, means = spreads.scores(spreads.results(member, MARCH))
         assert [(one.label, one.count, one.without, one.low, one.median, one.high) for one in spread] == [
             ("Communication", 2, 1, 2.25, 2.5, 2.75),
             ("Motivation", 2, 1, 4.0, 4.0, 4.0),
@@ -300,10 +245,9 @@ def test_scores_replies_and_stays_are_told_as_spreads(
             ("invited", 3, 3 * 86400, 5 * 86400),
             ("interviewed", 3, 7200, 7200),
         ]
-    assert spreads.scores(outsider.member, MARCH)[0] == []
+    assert spreads.results(outsider.member, MARCH) == []
     assert spreads.replies(outsider.member, MARCH) == (None, [])
     assert spreads.stays(outsider.member, MARCH) == []
     page = owner.browser.get("/insights?since=2026-03-01&until=2026-03-31").text
-    for words in ("Distribution of scores", "2.2–2.8", "Agent reply time", "Time in each status"):
+    for words in ("Score spread", "2.2–2.8", "Agent reply time", "Time in each status"):
         assert words in page, words
-    assert page.count("share-bar quarters") == 2

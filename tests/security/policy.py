@@ -361,6 +361,7 @@ POLICY: dict[str, Rule] = {
     "live.rescoring": Rule("member", path(run_id="rescoring"), RECRUITERS),
     "interviews.dashboard": Rule("member", shows="team"),
     "interviews.numbers": Rule("member", (("query", "flow", "flow"),), shows="team", archived=OK),
+    "interviews.chart": Rule("member", (("query", "flow", "flow"),), archived=OK, extra={"chart": "flows"}),
     "interviews.usage": Rule("member", (("query", "flow", "flow"),), archived=OK),
     "interviews.index": Rule(
         "member", (("query", "flow", "flow"),), shows="team", filters=frozenset({"flow"}), archived=OK

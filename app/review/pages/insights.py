@@ -1,4 +1,4 @@
-"""The insights page, and usage as CSV; the views are registered on the blueprint of ``pages``."""
+"""The insights page, and its figures as CSV; the views are registered on the blueprint of ``pages``."""
 
 from datetime import date, timedelta
 from typing import Any
@@ -7,11 +7,13 @@ from flask import Response, render_template, request
 
 from app.accounts.access import current_member
 from app.core import clock
+from app.core.errors import NotFound
 from app.flows.models import InterviewFlow
 from app.flows.queries import flow_seen_by, titles_seen_by
-from app.interviews import distributions, insights
+from app.interviews import insights
 from app.interviews.insights import Span
 from app.interviews.pages.interviews import pages
+from app.review.figures import KEYS, Figures, Sheet, ticks
 from app.web.csv import sheet
 from app.web.fields import day_in
 
@@ -33,33 +35,30 @@ def _for_cards() -> dict[str, Any]:
 
 @pages.get("/insights")
 def numbers() -> str:
-    """Funnel, drop-off, durations, distributions of scores, feedback and usage."""
+    """Charts of interviews, scores, reviews and feedback, each with its table, and usage."""
     member, (span, flow, errors) = current_member(), _span()
-    lasting, lengths = insights.times(member, span)
-    mean, rated = insights.ratings(member, span)
-    scores, means = distributions.scores(member, span)
-    reply, waits = distributions.replies(member, span)
+    charts = Figures(member, span, flow)
     return render_template(
         "review/insights.html",
         span=span,
         flow=flow,
         errors=errors,
-        funnel=insights.funnel(member, span),
+        charts=charts,
+        ticks=ticks,
         left=insights.left(member, span),
-        spreads=lasting,
-        lengths=lengths,
-        mean=mean,
-        rated=rated,
-        questions=insights.by_question(member, span, flow) if flow else [],
-        usage=insights.usage(member, span),
-        scores=scores,
-        means=means,
-        reply=reply,
-        waits=waits,
-        stays=distributions.stays(member, span),
         flow_choices=[("", "All"), *titles_seen_by(member)],
         typed=request.args,
     )
+
+
+@pages.get("/insights/<chart>.csv")
+def chart(chart: str) -> Response:
+    """The rows of one chart as CSV (RFC 4180, UTF-8 with a byte order mark)."""
+    if chart not in KEYS:
+        raise NotFound("There is no chart with this name.")
+    span, flow, _ = _span()
+    rows: Sheet = getattr(Figures(current_member(), span, flow), chart)
+    return sheet(f"{chart}-{span.since}-{span.until}.csv", rows.lines())
 
 
 @pages.get("/insights/usage.csv")
