@@ -536,3 +536,24 @@ def test_a_text_that_is_only_typed_is_shown_and_tested_and_not_kept(
     assert "Send me a test" not in owner.browser.get(path).text
     send_due()
     assert len(postbox.mails) == 1
+
+
+def test_the_next_mail_of_an_interview_is_shown_and_tested_before_it_is_sent(
+    ada: Interview,
+    owner: Person,
+    viewer: Person,
+    postbox: Postbox,  # noqa: F811
+) -> None:
+    path = f"/interviews/{ada.id}/mail"
+    assert "received an email within the last 24 hours" in owner.browser.get(path).text
+    with later(days=2):
+        assert f'href="{path}"' in owner.browser.get(f"/interviews/{ada.id}").text
+        assert "You have not started your interview" in frame_of(owner.browser.get(path).text)[1]
+        assert "on its way" in owner.browser.post(path, data={"test": "yes"}, follow_redirects=True).text
+        send_due()
+        assert (postbox.mails[-1].to, steps_of(ada)) == (owner.member.email, ["invitation"])
+        assert postbox.mails[-1].link == f"http://localhost/interviews/{ada.id}"
+        assert f"/interview/api/{ada.flow_id}" not in postbox.mails[-1].text + postbox.mails[-1].html
+        owner.browser.post(path, data={"step": "reminder"})
+        assert steps_of(ada) == ["invitation", "reminder"]
+    assert viewer.browser.get(path).status_code == 403

@@ -302,6 +302,7 @@ POLICY: dict[str, Rule] = {
         extra={"batch": "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"},
         archived=frozenset({404}),
     ),
+    "outreach.preview": Rule("member", INTERVIEW, RECRUITERS, shows="team"),
     "outreach.write": Rule("member", INTERVIEW, RECRUITERS, DONE, lambda _: {"step": "invitation"}),
     "outreach.log": Rule("member", shows="team"),
     "outreach.plan": Rule("member", roles=ADMINS),

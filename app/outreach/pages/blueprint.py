@@ -27,14 +27,15 @@ pages.before_request(require_member)
 
 @pages.app_context_processor
 def _for_cards() -> dict[str, Any]:
-    """For the interview's page: its emails, and why another one cannot be sent. For samples: their HTML."""
-
-    def mails_of(interview: Interview) -> dict[str, Any]:
-        sent = queries.messages_of(interview.id)
-        step = Step.REMINDER if any(one.letter.state not in queries.FAILED for one in sent) else Step.INVITATION
-        return {"sent": sent, "next": step, "hindrance": actions.hindrance(interview, step, post(), sent=sent)}
-
+    """For the interview's page: its emails. For samples: their HTML."""
     return {"mails_of": mails_of, "preview_of": preview_of}
+
+
+def mails_of(interview: Interview) -> dict[str, Any]:
+    """The emails sent about the interview, the step of the next one, and why it cannot be sent."""
+    sent = queries.messages_of(interview.id)
+    step = Step.REMINDER if any(one.letter.state not in queries.FAILED for one in sent) else Step.INVITATION
+    return {"sent": sent, "next": step, "hindrance": actions.hindrance(interview, step, post(), sent=sent)}
 
 
 def post() -> Post:

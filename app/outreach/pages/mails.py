@@ -12,12 +12,13 @@ from app.core.errors import Conflict, NotFound, Rejected
 from app.flows.models import InterviewFlow
 from app.flows.queries import VIEWED
 from app.gateways.mail import Mail
+from app.interviews.models import Interview
 from app.interviews.queries import interview_to_change
 from app.outreach import actions, invitations, queries
 from app.outreach import words as rules
 from app.outreach.forms import PlanForm, WordsForm
 from app.outreach.models import Step
-from app.outreach.pages.blueprint import pages, post, pretended, sent_test
+from app.outreach.pages.blueprint import mails_of, pages, post, pretended, sent_test
 from app.outreach.words import Words
 from app.web.languages import ENGLISH_NAMES, LANGUAGES
 from app.web.templating import offset_of_request
@@ -51,12 +52,40 @@ def remind_many() -> str | tuple[str, int] | AnyResponse:
     return page, 422 if all(row["outcome"] == "refused" for row in rows) else 200
 
 
+@pages.get("/interviews/<interview_id>/mail")
+def preview(interview_id: str) -> str:
+    """The next email to the candidate as it arrives, with the button that sends it or the reason why there is none."""
+    require_recruiter()
+    interview = interview_to_change(current_member(), interview_id)
+    mails = mails_of(interview)
+    return render_template(
+        "outreach/preview.html",
+        interview=interview,
+        step=mails["next"],
+        hindrance=mails["hindrance"],
+        sample=_next_mail(interview, mails["next"]),
+        can_send=post().can_send,
+    )
+
+
+def _next_mail(interview: Interview, step: Step, *, link: str = "") -> Mail:
+    language = actions.language_of(interview)
+    words = actions.words_for(interview.organization_id, step, language)
+    return actions.compose(interview, words, post(), language=language, by=current_member(), link=link)
+
+
 @pages.post("/interviews/<interview_id>/mail")
 def write(interview_id: str) -> AnyResponse:
-    """Send the invitation or a reminder for one interview."""
+    """Send the invitation or a reminder for one interview; ``test`` sends the email to the member instead.
+
+    A test links the interview's page for recruiters, so that no one starts the interview by accident.
+    """
     require_recruiter()
     member = current_member()
     interview = interview_to_change(member, interview_id)
+    if "test" in request.form and post().can_send:
+        sent_test(_next_mail(interview, mails_of(interview)["next"], link=interview.page_link(post().app_url)))
+        return redirect(url_for("outreach.preview", interview_id=interview_id), 303)
     answer = redirect(url_for("interviews.show", interview_id=interview_id, _anchor="mails"), 303)
     name = request.form.get("step", "")
     step = Step(name) if name in {Step.INVITATION, Step.REMINDER} else Step.INVITATION
