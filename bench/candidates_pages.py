@@ -33,13 +33,22 @@ PAGES = {
     "list, by name": "/candidates?order=name",
     "list, words in names": "/candidates?text=ann",
     "list, score, status and tag": "/candidates?score_from=3&without_status=rejected&tag=remote",
+    "one candidate": "/candidates/{middle}",
+    "one, list by newest": "/candidates/{middle}?order=newest",
+    "one, list by score": "/candidates/{middle}?order=score",
+    "one, list by name": "/candidates/{middle}?order=name",
+    "one, list of words in names": "/candidates/{middle}?order=newest&text=ann",
+    "home": "/dashboard",
     "board": "/candidates/board",
     "board's counts": "/candidates/board/counts",
 }
 
 
-def seed(count: int) -> str:
-    """An organization with ``count`` candidates in four flows; the session token of its administrator."""
+def seed(count: int) -> tuple[str, str]:
+    """An organization with ``count`` candidates without interviews in four flows.
+
+    Returns the session token of its administrator, and the id of a candidate in the middle of the list.
+    """
     chance, now = random.Random(7), datetime.now(UTC)
     organization = Organization(name="Bench")
     db.session.add(organization)
@@ -98,7 +107,7 @@ def seed(count: int) -> str:
             db.session.execute(sa.insert(what), rows[start : start + 2_000])
     _login, token = actions.sign_in(admin, address="127.0.0.1", browser="bench")
     db.session.commit()
-    return token
+    return token, people[count // 2]["id"]
 
 
 def measure(kind: str, count: int, *, pages: int) -> dict[str, float]:
@@ -108,7 +117,7 @@ def measure(kind: str, count: int, *, pages: int) -> dict[str, float]:
         ground.folder() as directory,
         ground.application(ground.env_for(url, directory)) as app,
     ):
-        token = seed(count)
+        token, middle = seed(count)
         if kind == "postgresql":
             db.session.execute(sa.text("ANALYZE"))
             db.session.commit()
@@ -120,7 +129,7 @@ def measure(kind: str, count: int, *, pages: int) -> dict[str, float]:
             took = []
             for _ in range(pages + 1):
                 began = time.perf_counter()
-                answer = client.get(path)
+                answer = client.get(path.format(middle=middle))
                 took.append((time.perf_counter() - began) * 1e3)
                 assert answer.status_code == 200, f"{path} answered {answer.status_code}"
             medians[name] = statistics.median(took[1:])

@@ -290,14 +290,16 @@ def enrolled(flow_id: str, email: str, *, is_test: bool = False) -> Candidate | 
 
 def elsewhere(member: TeamMember, candidate: Candidate, *, limit: int) -> list[Candidate]:
     """Candidates of the same address in other flows that the member may see, newest first, with their flows."""
-    mine = conditions_for(member, CandidateFilter(tests=True))
-    # Through the flows, so that the unique index of flow and address finds them.
     flows = sa.select(InterviewFlow.id).where(InterviewFlow.organization_id == candidate.organization_id)
-    same = (Candidate.flow_id.in_(flows), Candidate.address == candidate.address)
-    others = (Candidate.is_test == candidate.is_test, Candidate.id != candidate.id)
-    query = sa.select(Candidate).where(*mine, *same, *others)
-    titled = joinedload(Candidate.flow).load_only(InterviewFlow.title)
-    return list(db.session.scalars(query.order_by(Candidate.created_at.desc()).limit(limit).options(titled)))
+    # Only what the unique index has: with any other condition SQLite walks all candidates of the organization.
+    same = (
+        Candidate.flow_id.in_(flows),
+        Candidate.address == candidate.address,
+        Candidate.is_test == candidate.is_test,
+    )
+    found = db.session.scalars(sa.select(Candidate).where(*same).options(joinedload(Candidate.flow)))
+    others = (one for one in found if one.id != candidate.id and not one.quarantined_at and may(member, one))
+    return sorted(others, key=lambda one: one.created_at, reverse=True)[:limit]
 
 
 def conditions_for(member: TeamMember, filters: CandidateFilter) -> list[Condition]:
