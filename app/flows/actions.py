@@ -10,9 +10,11 @@ from app.core.db import db, new_id
 from app.core.errors import Rejected
 from app.core.queue import after_commit
 from app.flows import PREPARE_SPEECH
+from app.flows.forbidden_topics import check
 from app.flows.media import StoredMedia
 from app.flows.models import LONGEST, FlowGrant, FlowStatus, InterviewFlow, SpeechState
 from app.flows.queries import grants_of, secret_context, secret_of
+from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
 
 _SPOKEN = ("questions", "intro", "outro", "language", "voice_id")
 _OF_ITS_OWN = frozenset(
@@ -50,6 +52,7 @@ def create(team: Team, values: Mapping[str, Any], *, files: StoredMedia, by: Tea
     db.session.add(flow)
     db.session.flush()
     _note(flow, "flow.created", by=by)
+    _note_overrules(flow, {}, by=by)
     after_commit(PREPARE_SPEECH, flow.id)
     return flow
 
@@ -88,6 +91,7 @@ def edit(
     db.session.flush()
     if changed:
         _note(flow, "flow.changed", by=by, fields=changed)
+    _note_overrules(flow, before["overrules"] or {}, by=by)
     return replaced
 
 
@@ -98,6 +102,14 @@ def _facts(flow: InterviewFlow) -> dict[str, Any]:
 def _note(flow: InterviewFlow, action: str, *, by: TeamMember | None, **details: Any) -> None:
     recorded = details if by else {**details, "through": "/v1"}
     write_audit(flow.organization, action=action, subject=flow.id, by=by, details=recorded)
+
+
+def _note_overrules(flow: InterviewFlow, before: Mapping[str, str], *, by: TeamMember | None) -> None:
+    """Record each question about a forbidden topic that someone gave a new reason for."""
+    for question, reason in (flow.overrules or {}).items():
+        if before.get(question) != reason:
+            topics = [found.topic.name for found in check(question, flow.language or DEFAULT_LANGUAGE)]
+            _note(flow, "flow.topic_overruled", by=by, question=question, topics=topics, reason=reason)
 
 
 def close(flow: InterviewFlow, *, by: TeamMember | None = None) -> None:

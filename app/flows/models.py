@@ -1,6 +1,7 @@
 """Rows of interview flows, with the allowed values of the public interface."""
 
 import enum
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -108,6 +109,8 @@ class InterviewFlow(Claimable, Base):
     """Whether candidates may read an answer and say it again, once for each question."""
     is_background_private: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     """Whether the agent never says anything of ``additional_info`` to candidates who ask."""
+    overrules: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON(none_as_null=True))
+    """Why questions about forbidden topics are asked all the same: a person's reason by question."""
     follow_up_limit: Mapped[int] = mapped_column(default=1)
     time_limit_minutes: Mapped[int | None]
     speech_state: Mapped[SpeechState] = mapped_column(one_of(SpeechState), default=SpeechState.PENDING)

@@ -66,6 +66,7 @@ WORDS = {
     "flow.created": "Created a flow",
     "flow.duplicated": "Duplicated a flow",
     "flow.changed": "Changed a flow",
+    "flow.topic_overruled": "Kept a question about a forbidden topic",
     "flow.closed": "Closed a flow",
     "flow.reopened": "Reopened a flow",
     "flow.spoken_anew": "Generated the agent's speech for a flow again",

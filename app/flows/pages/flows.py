@@ -13,7 +13,7 @@ from app.accounts.models import Role, Team
 from app.accounts.queries import teams_seen_by
 from app.core.db import db
 from app.core.errors import Forbidden, GatewayError, NotFound, Rejected
-from app.flows import actions, media, voices
+from app.flows import actions, media, overrules, voices
 from app.flows.forms import BLANK, FlowForm, form_of, hearing_note, language_name, voice_name
 from app.flows.length import likely_minutes
 from app.flows.models import MOST_MINUTES, MOST_QUESTIONS, FlowStatus, InterviewFlow, Right
@@ -38,6 +38,7 @@ from app.web.fields import flaw_of
 from app.web.templating import offset_of_request
 
 PER_PAGE = 25
+HOW_ON = "Change the question, or give a reason below the questions."
 SAMPLES_PER_MINUTE = 40
 """Enough to hear every voice twice."""
 FILE_TYPES = {
@@ -139,7 +140,7 @@ def save(flow_id: str) -> Answer:
     form = FlowForm()
     if done := form.arrange(request.form):
         return _form_page(form, flow, done=done)
-    values = _checked(form, team_id=flow.team_id)
+    values = _checked(form, flow)
     if values is None:
         return _form_page(form, flow), 422
     values.pop("team_id")
@@ -246,16 +247,24 @@ def _own_team(team_id: str) -> Team:
     return team
 
 
-def _checked(form: FlowForm, *, team_id: str = "") -> dict[str, Any] | None:
-    """The values, or None with the errors set on the fields."""
+def _checked(form: FlowForm, flow: InterviewFlow | None = None) -> dict[str, Any] | None:
+    """The values, or None with the errors set on the fields. Questions about forbidden topics need a reason."""
     typed = form.values()
-    typed["team_id"] = team_id or typed["team_id"] or ""
+    typed["team_id"] = flow.team_id if flow else typed["team_id"] or ""
     try:
         values: dict[str, Any] = FlowFormSchema(partial=("webhook_secret_key",)).load(typed)
     except ma.ValidationError as error:
         form.show_errors(error.messages_dict)
         return None
-    return values
+    warned = _warned(values["questions"], values["language"], flow)
+    if unexplained := [one for one in warned if not one.reason]:
+        form.show_errors({"": [f"“{one.question}” asks about {one.topics}. {HOW_ON}" for one in unexplained[:1]]})
+        return None
+    return {**values, "overrules": {one.question: one.reason for one in warned} or None}
+
+
+def _warned(questions: list[str], language: str | None, flow: InterviewFlow | None) -> list[overrules.Warned]:
+    return overrules.warned(questions, language, given=request.form, stored=flow.overrules if flow else None)
 
 
 def _written(
@@ -295,6 +304,8 @@ def _form_page(form: FlowForm, flow: InterviewFlow | None, *, done: str = "") ->
         flow=flow,
         teams=teams,
         done=done,
+        warned=_warned(form.values()["questions"], form.language.data, flow),
+        longest_reason=overrules.LONGEST_REASON,
         most=MOST_QUESTIONS,
         asked=len(form.values()["questions"]),
         limit=form.limit() or longest,
