@@ -197,6 +197,8 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         if "more" in pressed:
             self.grow(by=MORE)
             return "More question fields were added."
+        if "approved" in pressed:
+            return "These are the questions that you approved."
         if "arrange" not in pressed:
             return None
         what, _, number = pressed["arrange"].partition(" ")

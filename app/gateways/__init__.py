@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from app.core.errors import NotFound
+from app.gateways.language_model.drafts import Drafter
 from app.gateways.mail import Mailer, build_mailer
 from app.gateways.speech.coding import Codec
 from app.gateways.speech.host.client import SpeechHost
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Gateways:
-    """Hears, speaks, asks, judges, encodes speech, keeps files, calls customers, and sends mail."""
+    """Hears, speaks, asks, judges, drafts, encodes speech, keeps files, calls customers, and sends mail."""
 
     transcriber: Transcriber
     speaker: Speaker
     interviewer: Interviewer
     analyst: Analyst
+    drafter: Drafter
     codec: Codec
     storage: Storage
     http: "Outbound"
@@ -39,7 +41,7 @@ class Gateways:
 
     def close(self) -> None:
         """End the engines' own processes."""
-        for part in (self.transcriber, self.speaker, self.interviewer, self.analyst, self.codec):
+        for part in (self.transcriber, self.speaker, self.interviewer, self.analyst, self.drafter, self.codec):
             part.close()
 
 
@@ -75,7 +77,7 @@ class _Lazy(Gateways):
 
     def close(self) -> None:
         """End the processes of the engines that were built."""
-        for name in ("transcriber", "speaker", "interviewer", "analyst", "codec"):
+        for name in ("transcriber", "speaker", "interviewer", "analyst", "drafter", "codec"):
             try:
                 part = object.__getattribute__(self, name)
             except AttributeError:
@@ -107,7 +109,7 @@ def build(settings: Settings, *, counters: "Counters | None" = None) -> Gateways
     host = SpeechHost(settings)
     builders: dict[str, Callable[[], object]] = {
         name: partial(_engine, name, settings, host, storage=storage, watch=watch)
-        for name in ("transcriber", "speaker", "interviewer", "analyst")
+        for name in ("transcriber", "speaker", "interviewer", "analyst", "drafter")
     }
     builders |= {"http": partial(_client, settings), "storage": lambda: storage, "mail": lambda: mail, "codec": Codec}
     return _Lazy.of(builders, also_close=host.close)
@@ -120,8 +122,12 @@ def _engine(name: str, settings: Settings, host: SpeechHost, *, storage: Storage
         return engines.build_speaker(settings, host=host, store=_SpeechShelf(storage), watch=watch)
     if name == "transcriber":
         return engines.build_transcriber(settings, host=host, watch=watch)
-    build_one = engines.build_interviewer if name == "interviewer" else engines.build_analyst
-    return build_one(settings, watch=watch)
+    builders = {
+        "interviewer": engines.build_interviewer,
+        "analyst": engines.build_analyst,
+        "drafter": engines.build_drafter,
+    }
+    return builders[name](settings, watch=watch)
 
 
 def _client(settings: Settings) -> object:

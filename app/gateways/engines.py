@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
+from app.gateways.language_model.drafts import Drafter, NoDrafter
 from app.gateways.language_model.scripted import ScriptAnalyst, ScriptInterviewer
 from app.gateways.speech.engines.cache import CachedSpeaker
 from app.gateways.speech.engines.espeak import EspeakSpeaker
@@ -216,3 +217,12 @@ def build_analyst(settings: SpeechSettings, *, watch: Watch = unwatched) -> Anal
     from app.gateways.language_model.chat import ChatAnalyst
 
     return ChatAnalyst(_chat(settings, settings.llm_timeout, watch=watch, part="judgement"))
+
+
+def build_drafter(settings: SpeechSettings, *, watch: Watch = unwatched) -> Drafter:
+    """The language model of LLM_BASE_URL, or none."""
+    if not settings.llm_base_url:
+        return NoDrafter()
+    from app.gateways.language_model.drafting import ChatDrafter
+
+    return ChatDrafter(_chat(settings, settings.llm_timeout, watch=watch, part="drafts"))

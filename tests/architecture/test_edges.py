@@ -16,6 +16,7 @@ OTHER_DOORS = {
     "app.candidates.pages",  # the page of a candidate hangs on its blueprint
     "app.candidates.overall",  # the one figure of a result, which reads of rooms above show as well
     "app.flows.forms",  # the form of the editor, whose background is shown as the agent may read it out
+    "app.flows.forbidden_topics",  # pure rules of words, which drafts are held against too
     "app.flows.flow_script",  # the value that an interview takes along
     "app.flows.role_templates",  # the scripts to begin with, which the first steps offer
     "app.flows.length",  # how long its interviews take, as the agent and the page say it
@@ -28,6 +29,8 @@ OTHER_DOORS = {
     "app.interviews.insights",
     "app.interviews.quality",
     "app.interviews.trends",
+    "app.interviews.documents.extraction",  # the separate process that reads a file, also of an advert
+    "app.interviews.documents.file_types",  # which files it reads
     "app.interviews.download",  # the same, sent
     "app.interviews.pages",  # views of the review hang on its blueprint
     "app.interviews.pending",  # conditions that lists and counts share

@@ -319,6 +319,8 @@ POLICY: dict[str, Rule] = {
     "flows.index": Rule("member", shows="team"),
     "flows.new": Rule("member", roles=RECRUITERS),
     "flows.templates": Rule("member", roles=RECRUITERS),
+    "adverts.ask": Rule("member", roles=RECRUITERS),
+    "adverts.draft": Rule("member", roles=RECRUITERS, own=frozenset({422})),
     "flows.create_from_template": Rule(
         "member", (("form", "team_id", "team"),), RECRUITERS, DONE, lambda _: {"template": "team-leader"}
     ),

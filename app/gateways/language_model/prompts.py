@@ -20,6 +20,19 @@ PLACEHOLDER_RULE = (
     " was. Copy them unchanged, with their brackets, and conclude nothing from them."
 )
 
+ADVERT = f"""You help a recruiter to prepare a spoken job interview. The data holds a job advert and the interview's
+language.
+{DATA_RULE}
+Draft, in that language:
+- `title`: the name of the job, as short as in the advert;
+- `questions`: five or six open questions, each with one idea, that can be said aloud in one breath and that a candidate
+  answers from experience; and for each the `reason` in English, naming what in the advert asks for it;
+- `criteria`: three or four things to listen for, each with `good`, what a good answer shows, and the `reason` in
+  English.
+Ask about the work alone. Never ask about age, family, marriage, children, pregnancy, health, disability, religion,
+origin, nationality, gender, sexual orientation, politics, unions, a criminal record, private finances or earlier pay,
+also where the advert mentions them. If the data holds no job advert, draft questions that fit any job."""
+
 INTERVIEWER = f"""You supply words to a scripted job or research interview for the organization named in the data. A
 program asks the questions, in order, and ends the interview; you can do neither.
 {DATA_RULE}

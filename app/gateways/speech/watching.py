@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal, Protocol
 
-Part = Literal["recognition", "speech", "questions", "judgement"]
+Part = Literal["recognition", "speech", "questions", "judgement", "drafts"]
 
 
 class Watch(Protocol):

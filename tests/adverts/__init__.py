@@ -1,0 +1,1 @@
+"""Flows that begin with a job advert."""
