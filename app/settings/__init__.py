@@ -164,7 +164,9 @@ class Settings:
         "starttls",
         "How the connection to the mail server is encrypted.",
     )
-    smtp_from: str = var("SMTP_FROM", text, "", "Sender address of mail.")
+    smtp_from: str = var(
+        "SMTP_FROM", text, "", "Sender address of mail. Its name is shown where no organization's name is."
+    )
 
     link_expiry_days: int = var(
         "LINK_EXPIRY_DAYS", number(1, 3650), 30, "Days after its creation during which an interview can be started."

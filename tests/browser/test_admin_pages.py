@@ -78,3 +78,19 @@ def test_the_audit_log_is_read_narrowed_checked_and_exported_by_keyboard(
     admin.goto(f"{installation.url}/audit?subject=nothing")
     assert "No entries match this filter" in admin.inner_text("main")
     accessible(admin)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_preview_of_a_mail_is_styled_and_nothing_in_it_leads_away(
+    admin: Any, installation: Installation, scheme: str
+) -> None:
+    admin.emulate_media(color_scheme=scheme)
+    admin.goto(f"{installation.url}/candidates/mails/invitation/ar-AE")
+    letter = admin.frame_locator("iframe.mail-frame").locator(".letter")
+    shown = letter.evaluate("one => [getComputedStyle(one).backgroundColor, getComputedStyle(one).direction]")
+    assert shown == ["rgb(255, 255, 255)" if scheme == "light" else "rgb(25, 33, 43)", "rtl"]
+    letter.locator("a.button").click()
+    assert letter.locator("a.button").is_visible()
+    assert (len(admin.context.pages), admin.url.endswith("/ar-AE")) == (1, True)
+    accessible(admin)
+    assert admin.evaluate("document.documentElement.scrollWidth <= innerWidth")

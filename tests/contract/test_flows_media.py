@@ -50,6 +50,7 @@ def test_a_logo_is_fetched_kept_and_served(owner: Person, files: Files, kind: st
     flow_id = _create(owner, company_logo_url=url).json["interview_flow_id"]
     assert owner.api("GET", f"{PATH}/{flow_id}").json["company_logo_url"] == url
     seen = owner.app.test_client().get(f"/flows/{flow_id}/logo")
+    assert seen.headers["Cross-Origin-Resource-Policy"] == "cross-origin", "mail on other sites shows it"
     assert (seen.status_code, seen.content_type) == (200, served)
     assert seen.headers["X-Content-Type-Options"] == "nosniff"
     assert seen.data != picture(kind)
