@@ -101,6 +101,7 @@ _BELOW = {
 _BLUEPRINTS = {
     "candidates": "candidates.index",
     "outreach": "candidates.index",
+    "adverts": "flows.index",
     "flows": "flows.index",
     "candidate_requests": "candidate_requests.index",
     "notes": "notes.mentions",
