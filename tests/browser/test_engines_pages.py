@@ -105,7 +105,7 @@ def test_recruiters_pages_open_without_a_complaint(installation: Installation, e
     flow_id = installation.api("GET", f"/interviews/{filmed}")["interview_flow_id"]
     engine.open(f"{installation.url}/interviews/{filmed}")
     engine.until(LOADED)
-    candidate = engine.ask("document.querySelector('main a[href^=\"/candidates/\"]').pathname")
+    candidate = engine.ask("document.querySelector('[data-decide]').getAttribute('action').replace('/move', '')")
     for path in (
         "/dashboard",
         "/interviews",
