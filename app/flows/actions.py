@@ -105,11 +105,12 @@ def _note(flow: InterviewFlow, action: str, *, by: TeamMember | None, **details:
 
 
 def _note_overrules(flow: InterviewFlow, before: Mapping[str, str], *, by: TeamMember | None) -> None:
-    """Record each question about a forbidden topic that someone gave a new reason for."""
-    for question, reason in (flow.overrules or {}).items():
-        if before.get(question) != reason:
+    """Record each question about a forbidden topic that someone gave a new reason for. Its words stay with the flow."""
+    reasons = flow.overrules or {}
+    for number, question in enumerate(flow.questions, 1):
+        if reasons.get(question) != before.get(question) and question in reasons:
             topics = [found.topic.name for found in check(question, flow.language or DEFAULT_LANGUAGE)]
-            _note(flow, "flow.topic_overruled", by=by, question=question, topics=topics, reason=reason)
+            _note(flow, "flow.topic_overruled", by=by, question=number, topics=topics)
 
 
 def close(flow: InterviewFlow, *, by: TeamMember | None = None) -> None:

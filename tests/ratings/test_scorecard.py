@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.accounts.models import AuditEntry
+from app.candidates import actions as candidates
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
@@ -140,6 +141,35 @@ def test_it_can_be_changed_and_taken_back_and_the_log_knows_numbers_and_no_words
     ]
 
 
+def test_others_ratings_are_hidden_until_ones_own_is_handed_in(
+    owner: Person, colleague: Person, interview: Interview
+) -> None:
+    rate(colleague, interview, skills_value="4.5", skills_comment="Has led five.")
+    candidates.move(interview.candidate, "shortlisted", by=colleague.member)
+    db.session.commit()
+    rate(owner, interview, overall_comment="Words of my own.")  # a comment is no rating
+    browser = owner.browser
+    base = f"/interviews/{interview.id}"
+    for page in (base, f"{base}/scorecard", f"{base}/report"):
+        answer = browser.get(page)
+        assert answer.status_code == 200
+        assert "Has led five." not in answer.text
+        assert "own rating then" not in answer.text
+        assert "Skills 4.5" not in words_of(answer)
+    assert "One member has rated this interview" in words_of(browser.get(base))
+    assert "Words of my own." in words_of(browser.get(base))
+    assert "Ratings by other members are left out" in words_of(browser.get(f"{base}/report"))
+    exported = browser.post(f"{base}/export", data={"format": "json"})
+    assert "Has led five." not in exported.text
+    assert exported.json["ratings_hidden"] == 1
+    rate(owner, interview, skills_value="3.5")
+    words = words_of(browser.get(base))
+    assert "Has led five." in words
+    assert "own rating then 4.5 out of 5" in words
+    assert "Has led five." in browser.get(f"{base}/report").text
+    assert browser.post(f"{base}/export", data={"format": "json"}).json["ratings_hidden"] == 0
+
+
 def test_viewers_read_and_nobody_rates_what_they_do_not_see(
     owner: Person, outsider: Person, interview: Interview
 ) -> None:
@@ -188,7 +218,12 @@ def test_what_another_window_took_back_meanwhile_is_told(
 def test_where_language_is_not_assessed_people_are_not_asked_about_it(owner: Person, interview: Interview) -> None:
     interview.script = replace(interview.script or FlowScript(), assess_language=False)
     db.session.commit()
-    assert [row.competence for row in scorecard_of(interview)] == ["communication", "motivation", "skills", "overall"]
+    assert [row.competence for row in scorecard_of(interview, reader=owner.member)] == [
+        "communication",
+        "motivation",
+        "skills",
+        "overall",
+    ]
     assert "Language" not in owner.browser.get(f"/interviews/{interview.id}/scorecard").text
     assert rate(owner, interview, language_comprehension_value="1.0", skills_value="3.5").status_code == 303
     assert [name for _, name, _, _ in kept()] == ["skills"]

@@ -20,7 +20,7 @@ from app.interviews.recordings.models import Media
 from app.interviews.recordings.queries import is_revoked, recording_of
 from app.review.notes.queries import notes_of
 from app.review.ratings.models import COMPETENCES, OVERALL
-from app.review.ratings.queries import can_be_rated, scorecard_of
+from app.review.ratings.queries import can_be_rated, hidden_raters, scorecard_of
 
 NOTE = (
     "Scores and summary are AI-generated. They support a person's decision and never replace it: "
@@ -54,7 +54,8 @@ def export_of(interview: Interview, *, by: TeamMember) -> dict[str, Any]:
         "summary": None if is_withheld else _summary(interview, evidence),
         "overall": None if is_withheld or interview.data is None else overall(interview.data.scores),
         "scores": [] if is_withheld else _scores(interview, segments, evidence.get("scores", {})),
-        "scorecard": [] if is_withheld else _scorecard(interview),
+        "scorecard": [] if is_withheld else _scorecard(interview, by),
+        "ratings_hidden": 0 if is_withheld else hidden_raters(interview, reader=by),
         "notes": [] if is_withheld else _notes(interview),
         "answers": [_answer(chapter) for chapter in result.get("questions_to_transcript_mapping", [])],
         "transcript": _transcript(segments, _corrections(interview)),
@@ -176,7 +177,7 @@ def _second(segments: Sequence[Mapping[str, Any]], at: int, text: str) -> float 
     return words[place[0] if place else 0][1] if words else None
 
 
-def _scorecard(interview: Interview) -> list[dict[str, Any]]:
+def _scorecard(interview: Interview, reader: TeamMember) -> list[dict[str, Any]]:
     return [
         {
             "competence": row.competence,
@@ -187,7 +188,7 @@ def _scorecard(interview: Interview) -> list[dict[str, Any]]:
                 for one in row.people
             ],
         }
-        for row in scorecard_of(interview)
+        for row in scorecard_of(interview, reader=reader)
         if row.people
     ]
 

@@ -13,7 +13,7 @@ from app.interviews.models import Interview
 from app.interviews.queries import interview_to_change
 from app.review.ratings import actions
 from app.review.ratings.forms import ScorecardForm, filled
-from app.review.ratings.queries import can_be_rated, competences_of, own_assessments, scorecard_of
+from app.review.ratings.queries import can_be_rated, competences_of, hidden_raters, own_assessments, scorecard_of
 
 pages = Blueprint("ratings", __name__)
 pages.before_request(require_member)
@@ -22,7 +22,10 @@ pages.before_request(require_member)
 @pages.app_context_processor
 def _card() -> dict[str, Any]:
     """Functions for the page of an interview; they query only when called."""
-    return {"scorecard_of": scorecard_of}
+    return {
+        "own_scorecard_of": lambda interview: scorecard_of(interview, reader=current_member()),
+        "own_hidden_raters": lambda interview: hidden_raters(interview, reader=current_member()),
+    }
 
 
 @pages.get("/interviews/<interview_id>/scorecard")
@@ -73,7 +76,7 @@ def _page(interview: Interview, form: ScorecardForm) -> str:
         "review/ratings/scorecard.html",
         interview=interview,
         form=form,
-        rows=scorecard_of(interview),
+        rows=scorecard_of(interview, reader=current_member()),
         evidence=evidence,
         listed=list_query(),
     )

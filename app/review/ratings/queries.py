@@ -9,6 +9,8 @@ from sqlalchemy.orm import joinedload
 from app.accounts.models import TeamMember
 from app.core.db import db
 from app.flows.flow_script import FlowScript
+from app.flows.models import Right
+from app.flows.queries import may
 from app.interviews.models import Interview
 from app.review.ratings.models import COMPETENCES, OVERALL, Assessment
 
@@ -51,17 +53,36 @@ def score_of(interview: Interview, competence: str) -> float | None:
     return None if competence == OVERALL else scores.get(competence)
 
 
-def scorecard_of(interview: Interview) -> list[Rated]:
-    """Every competence that can be rated, with all members' ratings."""
+def scorecard_of(interview: Interview, *, reader: TeamMember) -> list[Rated]:
+    """Every competence that can be rated, with the ratings that ``reader`` may see.
+
+    Whoever may rate the interview sees no one else's ratings before they have handed in one of their own.
+    """
+    everyones = _of(Assessment.interview_id == interview.id)
+    hidden = _hidden_from(reader, interview, everyones)
     by: dict[str, list[Assessment]] = {}
-    for one in _of(Assessment.interview_id == interview.id):
-        by.setdefault(one.competence, []).append(one)
+    for one in everyones:
+        if one.member_id not in hidden:
+            by.setdefault(one.competence, []).append(one)
     evidence = ((interview.data.evidence if interview.data else None) or {}).get("scores", {})
     unstable = {name for name, how in evidence.items() if how.get("is_unstable")}
     return [
         Rated(name, COMPETENCES[name], score_of(interview, name), tuple(by.get(name, ())), name in unstable)
         for name in competences_of(interview)
     ]
+
+
+def hidden_raters(interview: Interview, *, reader: TeamMember) -> int:
+    """How many members have rated the interview whose ratings ``reader`` does not see yet."""
+    return len(_hidden_from(reader, interview, _of(Assessment.interview_id == interview.id)))
+
+
+def _hidden_from(reader: TeamMember, interview: Interview, everyones: Collection[Assessment]) -> set[str]:
+    """Ids of the members whose ratings are hidden from ``reader``."""
+    has_rated = any(one.member_id == reader.id and one.value is not None for one in everyones)
+    if has_rated or not may(reader, interview, Right.EDIT):
+        return set()
+    return {one.member_id for one in everyones if one.member_id != reader.id}
 
 
 def own_assessments(interview: Interview, member: TeamMember) -> dict[str, Assessment]:
