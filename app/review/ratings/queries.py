@@ -56,7 +56,7 @@ def score_of(interview: Interview, competence: str) -> float | None:
 def scorecard_of(interview: Interview, *, reader: TeamMember) -> list[Rated]:
     """Every competence that can be rated, with the ratings that ``reader`` may see.
 
-    Whoever may rate the interview sees no one else's ratings before they have handed in one of their own.
+    A member who may rate the interview sees no one else's ratings before they have submitted one of their own.
     """
     everyones = _of(Assessment.interview_id == interview.id)
     hidden = _hidden_from(reader, interview, everyones)
