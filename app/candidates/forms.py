@@ -125,6 +125,11 @@ def filter_parameters() -> dict[str, Any]:
     return {**narrowed, "show": shown} if shown else narrowed
 
 
+def board_parameters() -> dict[str, Any]:
+    """The query parameters of the list that the board has, too, as arguments of ``url_for``."""
+    return {name: value for name, value in filter_parameters().items() if name not in {"status", "order", "show"}}
+
+
 def list_query() -> dict[str, Any]:
     """The query of the list that a candidate's page was opened from, as arguments of ``url_for``.
 

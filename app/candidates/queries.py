@@ -224,9 +224,9 @@ def columns_of(organization: Organization) -> list[PipelineStatus]:
     return list(db.session.scalars(own.order_by(PipelineStatus.position, PipelineStatus.id)))
 
 
-def counts_seen_by(member: TeamMember, flow_id: str = "") -> dict[str, int]:
-    """The number of candidates in each status; empty statuses are left out."""
-    narrowed = conditions_for(member, CandidateFilter(flow_id=flow_id))
+def counts_seen_by(member: TeamMember, filters: CandidateFilter) -> dict[str, int]:
+    """The number of the list's candidates in each status; empty statuses are left out."""
+    narrowed = conditions_for(member, filters)
     query = sa.select(Candidate.status, sa.func.count()).where(*narrowed).group_by(Candidate.status)
     return {row[0]: row[1] for row in db.session.execute(query)}
 

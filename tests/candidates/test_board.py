@@ -1,5 +1,6 @@
 """The pipeline as a board: columns, cards, moves from it, and what others do meanwhile."""
 
+import html
 import re
 from typing import Any
 
@@ -51,6 +52,36 @@ def test_one_flow_alone_can_be_shown(owner: Person, make_flow: Made, make_candid
     assert lanes(owner, "flow=%00")["invited"][0] == 2
 
 
+def test_the_board_has_the_filters_of_the_list_and_keeps_them(
+    owner: Person, make_flow: Made, make_candidate: Made
+) -> None:
+    flow = make_flow()
+    ada, bob = make_candidate("ada@e.com", flow=flow), make_candidate("bob@e.com", flow=flow, first_name="Bob")
+    actions.tag(ada, "remote")
+    ada.score = 4.0
+    bob.score = 2.0
+    ada.assigned_recruiter_id = owner.member.id
+    db.session.commit()
+    only_ada = ("text=ada", "tag=remote", "without_tag=x&score_from=3", f"recruiter={owner.member.id}")
+    for query in only_ada:
+        assert lanes(owner, query)["invited"] == (1, ["Ada Byron"])
+        assert owner.browser.get(f"/candidates/board/counts?{query}").json == {"counts": {"invited": 1}}
+    assert lanes(owner, "recruiter=nobody")["invited"] == (1, ["Bob Byron"])
+    assert lanes(owner, "unreviewed=yes")["invited"] == (0, [])
+    assert lanes(owner, "status=accepted&order=name")["invited"][0] == 2  # a column is a status
+    page = html.unescape(owner.browser.get(f"/candidates/board?score_from=3&flow={flow.id}").text)
+    kept = f"flow={flow.id}&score_from=3"
+    for link in (
+        f"/candidates?{kept}",
+        f"/candidates/board/counts?{kept}",
+        f"/candidates/{ada.id}?{kept}&status=invited&order=newest",
+        f"/candidates/{ada.id}/move?{kept}",
+    ):
+        assert f'"{link}"' in page
+    assert '<input type="hidden" name="score_from" value="3">' in page
+    assert "1 more filter of the list applies." in re.sub(r"\s+", " ", page)
+
+
 def test_a_full_column_leads_to_the_list(owner: Person, make_flow: Made, make_candidate: Made) -> None:
     flow = make_flow()
     for number in range(52):
@@ -78,9 +109,10 @@ def test_without_scripts_the_menu_leads_back_to_the_board(owner: Person, make_fl
     flow = make_flow()
     candidate = make_candidate(flow=flow)
     moved = owner.browser.post(
-        f"/candidates/{candidate.id}/move", data={"status": "rejected", "from": "invited", "board": flow.id}
+        f"/candidates/{candidate.id}/move?flow={flow.id}&tests=yes",
+        data={"status": "rejected", "from": "invited", "board": "yes"},
     )
-    assert (moved.status_code, moved.location) == (303, f"/candidates/board?flow={flow.id}")
+    assert (moved.status_code, moved.location) == (303, f"/candidates/board?flow={flow.id}&tests=yes")
     assert lanes(owner, f"flow={flow.id}")["rejected"] == (1, ["Ada Byron"])
 
 

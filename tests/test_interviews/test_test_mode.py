@@ -142,7 +142,7 @@ def test_no_figure_counts_it_and_lists_show_it_when_asked(owner: Person, booked:
     assert insights.usage(me, insights.Span(today, today)) == []
     assert [one.count for one in this_week(me)] == [0, 0, 0]
     assert new_results(me, limit=8) == []
-    assert (how_many_seen_by(me, CandidateFilter()), counts_seen_by(me)) == (0, {})
+    assert (how_many_seen_by(me, CandidateFilter()), counts_seen_by(me, CandidateFilter())) == (0, {})
     assert how_many_seen_by(me, CandidateFilter(tests=True)) == 1
     browser = owner.browser
     for page, mark in (("/interviews", EMAIL), ("/candidates", EMAIL)):

@@ -1,6 +1,6 @@
 """The pipeline as a board: a column per status, with cards that are dragged, or moved by menu or keyboard."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from flask import jsonify, render_template
@@ -8,16 +8,20 @@ from werkzeug.wrappers import Response
 
 from app.accounts.access import current_member, polled
 from app.accounts.models import Role, TeamMember
-from app.candidates.forms import parameter
+from app.accounts.queries import members_of
+from app.candidates.forms import board_parameters, filter_of_request
 from app.candidates.models import Candidate
 from app.candidates.pages.blueprint import pages
 from app.candidates.queries import (
+    UNASSIGNED,
     CandidateFilter,
+    Order,
     candidates_seen_by,
     counts_seen_by,
     since,
     statuses_of,
     statuses_without_meaning,
+    tags_seen_by,
 )
 from app.flows.queries import only_viewed, titles_seen_by
 
@@ -37,13 +41,19 @@ class Column:
 
 @pages.get("/candidates/board")
 def board() -> str:
-    """All candidates of one flow, or of all, by status."""
-    member, flow_id = current_member(), parameter("flow")
+    """The candidates that match the filter of the URL, by status."""
+    member, filters = current_member(), _filters()
     return render_template(
         "candidates/board.html",
-        columns=_columns(member, flow_id),
-        flow_id=flow_id,
+        columns=_columns(member, filters),
+        filters=filters,
+        parameters=board_parameters(),
         flow_choices=[("", "All flows"), *titles_seen_by(member)],
+        recruiter_choices=[
+            *(("", "All recruiters"), (UNASSIGNED, "Unassigned")),
+            *((one.id, one.full_name or one.email) for one in members_of(member.organization, None)),
+        ],
+        tag_choices=[("", "Any tag"), *tags_seen_by(member)],
         may_move=member.role is not Role.VIEWER,
         is_admin=member.role is Role.ADMIN,
         fixed=only_viewed(member),
@@ -55,16 +65,21 @@ def board() -> str:
 @polled
 def board_counts() -> Response:
     """The current number of candidates in each status, for open boards."""
-    return jsonify({"counts": counts_seen_by(current_member(), parameter("flow"))})
+    return jsonify({"counts": counts_seen_by(current_member(), _filters())})
 
 
-def _columns(member: TeamMember, flow_id: str) -> list[Column]:
-    counts = counts_seen_by(member, flow_id)
+def _filters() -> CandidateFilter:
+    """The filter of the list, without the status and the order: a column is a status, the newest first."""
+    return replace(filter_of_request(), status="", order=Order.NEWEST)
+
+
+def _columns(member: TeamMember, filters: CandidateFilter) -> list[Column]:
+    counts = counts_seen_by(member, filters)
     names = statuses_of(member.organization)
     names += sorted(set(counts) - set(names))  # a name that is no longer a status may still have candidates
     columns = []
     for name in names:
-        filters = CandidateFilter(flow_id=flow_id, status=name)
-        cards = candidates_seen_by(member, filters, limit=CARDS, offset=0) if counts.get(name) else []
+        lane = replace(filters, status=name)
+        cards = candidates_seen_by(member, lane, limit=CARDS, offset=0) if counts.get(name) else []
         columns.append(Column(name, counts.get(name, 0), cards, since(cards)))
     return columns

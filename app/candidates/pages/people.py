@@ -13,7 +13,15 @@ from app.accounts.queries import member_of, members_of
 from app.candidates import actions, bulk
 from app.candidates.bulk import Change, Kind
 from app.candidates.export import as_csv
-from app.candidates.forms import COLUMNS, chosen_columns, chosen_ids, filter_of_request, filter_parameters, pairs
+from app.candidates.forms import (
+    COLUMNS,
+    board_parameters,
+    chosen_columns,
+    chosen_ids,
+    filter_of_request,
+    filter_parameters,
+    pairs,
+)
 from app.candidates.pages.above import ORDERS, Names, chips, heads, presets, views
 from app.candidates.pages.blueprint import choices_for, pages
 from app.candidates.queries import (
@@ -138,6 +146,7 @@ def _page(member: TeamMember, offset: int, error: str = "") -> str:
         as_usual=set(chosen_columns() or SHOWN) == set(SHOWN),
         orders=ORDERS,
         filter_parameters=filter_parameters(),
+        board_parameters=board_parameters(),
         may_change=may_change,
         exported=_in_export(member, filters, total) if may_change else None,
         narrowed=bool(pairs()),

@@ -9,7 +9,7 @@ from app.accounts.access import current_member, require_admin
 from app.candidates import statuses as pipeline
 from app.candidates.models import DEFAULT_MEANINGS, DEFAULT_STATUSES, INTERVIEWED, INVITED, Meaning
 from app.candidates.pages.blueprint import pages, typed
-from app.candidates.queries import columns_of, counts_seen_by, statuses_without_meaning
+from app.candidates.queries import CandidateFilter, columns_of, counts_seen_by, statuses_without_meaning
 from app.core.db import db
 from app.core.errors import Rejected
 
@@ -99,7 +99,7 @@ def _page(errors: dict[str, str]) -> str:
     return render_template(
         "candidates/statuses.html",
         columns=shown,
-        counts=counts_seen_by(member),
+        counts=counts_seen_by(member, CandidateFilter()),
         meanings=MEANINGS,
         unset=statuses_without_meaning(member.organization),
         errors=errors,

@@ -14,7 +14,7 @@ from app.accounts.models import Role, TeamMember
 from app.accounts.queries import members_of
 from app.candidates import actions
 from app.candidates.decisions import Grounds, is_fresh
-from app.candidates.forms import DetailsForm, MoveForm, filter_of_request, list_query
+from app.candidates.forms import DetailsForm, MoveForm, board_parameters, filter_of_request, list_query
 from app.candidates.models import Candidate, Source, StatusChange
 from app.candidates.neighbors import neighbors
 from app.candidates.pages.blueprint import pages as candidate_pages
@@ -158,8 +158,7 @@ def _moved(candidate_id: str, shown: str | None, status: str, *, changed: bool) 
     else:
         flash(f"The status is now {status}.", "good")
     if "board" in request.form:
-        flow_id = request.form["board"][:36]
-        return redirect(url_for("candidates.board", flow=flow_id or None), 303)
+        return redirect(url_for("candidates.board", **board_parameters()), 303)
     return _back(candidate_id, shown)
 
 
