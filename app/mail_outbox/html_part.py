@@ -34,7 +34,7 @@ def html_of(mail: Mail) -> str:
     return _inliner().inline(_page(mail))
 
 
-def mail_preview(mail: Mail) -> str:
+def mail_as_html(mail: Mail) -> str:
     """The same document for a frame on our pages, whose content policy refuses styles in attributes.
 
     It links the style sheet instead, and its links lead nowhere unless the frame allows new windows. Needs a request.

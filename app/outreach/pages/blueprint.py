@@ -11,7 +11,7 @@ from app.core.db import db
 from app.flows.models import InterviewFlow
 from app.gateways.mail import Mail
 from app.interviews.models import Interview
-from app.mail_outbox.html_part import mail_preview
+from app.mail_outbox.html_part import mail_as_html
 from app.outreach import actions, queries
 from app.outreach.actions import Post
 from app.outreach.models import Step
@@ -28,7 +28,7 @@ pages.before_request(require_member)
 @pages.app_context_processor
 def _for_cards() -> dict[str, Any]:
     """For the interview's page: its emails. For samples: their HTML."""
-    return {"mails_of": mails_of, "mail_preview": mail_preview}
+    return {"mails_of": mails_of, "mail_as_html": mail_as_html}
 
 
 def mails_of(interview: Interview) -> dict[str, Any]:
