@@ -131,9 +131,12 @@ def test_from_the_thank_you_to_the_proof_of_erasure(
     recruiter.locator("ins", has_text="thirteen").wait_for()
     page.reload()
     assert page.locator(".said-user ins", has_text="thirteen").count() == 1
+    recruiter.locator("[data-tabs] a", has_text="Data").click()
+    recruiter.locator("summary", has_text="Legal hold, erasure and recordings").click()
     recruiter.locator("#erasure button", has_text="Erase everything").click()
     recruiter.fill("#erase-confirm", "erase")
     recruiter.locator("button", has_text="Erase permanently").click()
+    recruiter.locator("#erasure code").wait_for()  # the page opens where the proof is
     assert re.fullmatch(r"[0-9a-f]{64}", recruiter.locator("#erasure code").inner_text())
     accessible(recruiter)
     assert files(interview_id) == []
@@ -150,7 +153,9 @@ def code_of(script: Script) -> str:
     wait_until(lambda: script.mails, seconds=60, what="the mail with the code")
     mail = email.message_from_bytes(script.mails[-1], policy=email.policy.default)
     assert mail["To"] == "ada@applicants.example"
-    return re.findall(r"\b\d{8}\b", str(mail.get_content()))[0]
+    text = mail.get_body(("plain",))
+    assert text is not None
+    return re.findall(r"\b\d{8}\b", str(text.get_content()))[0]
 
 
 def test_with_a_code_by_mail_consent_is_withdrawn_and_a_person_asked(

@@ -33,7 +33,7 @@ def erase(interview_id: str) -> AnyResponse:
     member = current_member()
     interview = interview_seen_by(member, interview_id)
     interview_id = interview.id
-    answer = redirect(url_for("interviews.show", interview_id=interview_id), 303)
+    answer = redirect(url_for("interviews.show", interview_id=interview_id, _anchor="erasure"), 303)
     if request.form.get("confirm", "").strip().lower() != TYPED:
         flash(f"Nothing was erased. Type “{TYPED}” to confirm.", "bad")
         return answer
