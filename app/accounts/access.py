@@ -13,11 +13,23 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
-from flask import Flask, Request, Response, current_app, g, redirect, render_template, request, url_for
+from flask import (
+    Flask,
+    Request,
+    Response,
+    after_this_request,
+    current_app,
+    g,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from flask_login import LoginManager, current_user
 
-from app.accounts import actions, idempotency
+from app.accounts import actions, idempotency, key_guard, mcp_calls
 from app.accounts.audit import entries
+from app.accounts.key_scope import EVERYTHING, KeyScope, scope_of_key
 from app.accounts.models import ApiKey, Login, Organization, Owner, Role, TeamMember
 from app.core import clock
 from app.core.db import db, row_security, set_reading
@@ -45,12 +57,14 @@ _LOGIN = "parley.login"
 class Caller(NamedTuple):
     """Whose key it is, as plain values: most endpoints need no more, and a row costs more than all the rest of a call.
 
-    ``id`` is the organization's; the two numbers are those of ``Organization`` when the key was looked up.
+    ``id`` is the organization's; the two numbers are those of ``Organization`` when the key was looked up. ``scope`` is
+    what the key may do.
     """
 
     id: str
     interview_seq: int
     interview_test_seq: int
+    scope: KeyScope = EVERYTHING
 
 
 class _Key(NamedTuple):
@@ -61,6 +75,10 @@ class _Key(NamedTuple):
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None
+    is_read_only: bool
+    hides_secrets: bool
+    team_ids: list[str] | None
+    flow_ids: list[str] | None
     disabled_at: datetime | None
     organization_id: str
     interview_seq: int
@@ -68,19 +86,23 @@ class _Key(NamedTuple):
 
     @property
     def owner(self) -> Caller:
-        return Caller(self.organization_id, self.interview_seq, self.interview_test_seq)
+        return Caller(self.organization_id, self.interview_seq, self.interview_test_seq, scope_of_key(self))
 
 
 def require_api_key() -> Response | None:
     """Guard of every ``/v1`` blueprint: the same 401 for missing, malformed, unknown, expired and revoked keys.
 
-    A repeated ``Idempotency-Key`` is answered here, before the endpoint runs.
+    Refuses what is outside the key's scope, and answers a repeated ``Idempotency-Key``, before the endpoint runs.
     """
     key: _Key | None = request.environ.get(_KEY)
     if key is None:
         return _unauthorized()
-    request.environ[_CALLER], request.environ[_IS_TEST] = key.owner, key.is_test
-    return idempotency.before(key.organization_id, is_test=key.is_test)
+    owner = key.owner
+    request.environ[_CALLER], request.environ[_IS_TEST] = owner, key.is_test
+    if said := mcp_calls.said(key.id):
+        _write_now(owner, mcp_calls.ACTION, key.id, by=None, details=said)
+    key_guard.hold(owner, writes=request.method not in READING)
+    return idempotency.before(key.organization_id, is_test=key.is_test, scope=owner.scope)
 
 
 def _unauthorized() -> Response:
@@ -136,8 +158,9 @@ def _working_key(bearer: str) -> _Key | None:
 def _key_by_digest() -> Prepared:
     key, owner = ApiKey.__table__.c, Organization.__table__.c
     of_key = (key.id, key.is_test, key.expires_at, key.revoked_at, key.last_used_at)
+    of_scope = (key.is_read_only, key.hides_secrets, key.team_ids, key.flow_ids)
     of_owner = (owner.disabled_at, owner.id, owner.interview_seq, owner.interview_test_seq)
-    joined = sa.select(*of_key, *of_owner).join_from(
+    joined = sa.select(*of_key, *of_scope, *of_owner).join_from(
         ApiKey.__table__, Organization.__table__, owner.id == key.organization_id
     )
     return Prepared(joined.where(key.key_hash == sa.bindparam("digest")))
@@ -180,6 +203,13 @@ def note_access(organization: Owner, action: str, subject: str, *, by: TeamMembe
     """
     if entries.was_noted(organization.id, action, subject, member_id=by.id if by else None):
         return
+    _write_now(organization, action, subject, by=by, details=details)
+
+
+def _write_now(
+    organization: Owner, action: str, subject: str, *, by: TeamMember | None, details: dict[str, object]
+) -> None:
+    """Write an audit entry in a short separate transaction, even while the request only reads."""
     if request.method in READING:
         db.session.rollback()
     set_reading(False)
@@ -221,12 +251,43 @@ def _find_login() -> Login | None:
 
 View = TypeVar("View", bound=Callable[..., Any])
 _POLLED: set[object] = set()
+_UPLOADS: dict[object, int] = {}
 
 
 def polled(view: View) -> View:
     """Mark a view that open tabs ask by themselves: it does not prolong the session, because the member may be away."""
     _POLLED.add(view)
     return view
+
+
+def accepts_upload(most: int) -> Callable[[View], View]:
+    """Mark a view that takes a form of up to ``most`` bytes, from signed-in browsers alone."""
+
+    def mark(view: View) -> View:
+        _UPLOADS[view] = most
+        return view
+
+    return mark
+
+
+def accept_uploads(app: Flask) -> None:
+    """Let signed-in browsers send large forms. Comes before the check of the form's token, which reads the form, and
+    after the request's rows and mode are chosen, because it looks for the login.
+    """
+    app.before_request(_make_room)
+
+
+def _make_room() -> None:
+    """The files of the form end with the request."""
+    most = _UPLOADS.get(current_app.view_functions.get(request.endpoint or ""), 0)
+    if most and request.method == "POST" and current_login() is not None:
+        request.max_content_length = most
+        after_this_request(_close_files)
+
+
+def _close_files(response: Response) -> Response:
+    request.close()
+    return response
 
 
 def _is_polled() -> bool:

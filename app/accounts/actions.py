@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from app.accounts import passwords, queries
+from app.accounts.key_scope import EVERYTHING, KeyScope
 from app.accounts.models import (
     AddressChange,
     ApiKey,
@@ -150,9 +151,17 @@ def add_member(
 
 
 def issue_api_key(
-    organization: Organization, *, name: str, by: TeamMember | None, is_test: bool = False
+    organization: Organization,
+    *,
+    name: str,
+    by: TeamMember | None,
+    is_test: bool = False,
+    scope: KeyScope = EVERYTHING,
+    expires_at: datetime | None = None,
 ) -> tuple[ApiKey, str]:
-    """Create a key: its row, and the key itself, which cannot be read again."""
+    """Create a key: its row, and the key itself, which cannot be read again. Raises Rejected for an end in the past."""
+    if expires_at is not None and expires_at <= clock.now():
+        raise Rejected("Choose a day that is not over yet.", field="expires")
     key = _new_key(is_test=is_test)
     row = ApiKey(
         organization_id=organization.id,
@@ -161,12 +170,23 @@ def issue_api_key(
         last4=key[-4:],
         created_by_id=by.id if by else None,
         is_test=is_test,
+        is_read_only=scope.is_read_only,
+        hides_secrets=scope.hides_secrets,
+        team_ids=_listed(scope.team_ids),
+        flow_ids=_listed(scope.flow_ids),
+        expires_at=expires_at,
     )
     db.session.add(row)
     db.session.flush()
-    details = {"test": True} if is_test else {}
+    details = scope.as_details() | ({"test": True} if is_test else {})
+    if expires_at is not None:
+        details["expires"] = clock.rfc3339(expires_at)
     write_audit(organization, action="api_key.issued", subject=row.id, by=by, details=details)
     return row, key
+
+
+def _listed(ids: tuple[str, ...] | None) -> list[str] | None:
+    return None if ids is None else sorted(ids)
 
 
 def _new_key(*, is_test: bool) -> str:
@@ -211,6 +231,16 @@ def set_shows_status(organization: Organization, *, wanted: bool, by: TeamMember
         write_audit(
             organization, action="organization.shows_status", subject=organization.id, by=by, details={"wanted": wanted}
         )
+
+
+def set_rates_first(organization: Organization, *, wanted: bool, by: TeamMember) -> bool:
+    """Set whether members see scores only after they have rated, for flows that do not say it. False: no change."""
+    if organization.rates_first == wanted:
+        return False
+    organization.rates_first = wanted
+    details = {"wanted": wanted}
+    write_audit(organization, action="organization.rates_first", subject=organization.id, by=by, details=details)
+    return True
 
 
 def sign_in(member: TeamMember, *, address: str | None, browser: str | None) -> tuple[Login, str]:

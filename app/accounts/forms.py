@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from flask_wtf import FlaskForm
 from wtforms import (
     BooleanField,
+    DateField,
     EmailField,
     Form,
     HiddenField,
@@ -20,6 +21,7 @@ from wtforms.validators import DataRequired, InputRequired, Length, Optional
 from app.accounts import passwords
 from app.accounts.models import Role, Team
 from app.core.errors import Rejected
+from app.core.rooms import FlowLabel
 from app.web.fields import flaw_of
 
 ROLES = [
@@ -138,17 +140,50 @@ class TeamForm(FlaskForm):  # type: ignore[misc]
     name = _name("Team", "Enter a name for the team.")
 
 
+class _Day(DateField):  # type: ignore[misc]
+    """A day; what is not one is refused in Parley's words."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        try:
+            super().process_formdata([one for one in valuelist if one])
+        except ValueError:
+            raise ValueError("Enter a day, such as 2027-01-31.") from None
+
+
 class KeyForm(FlaskForm):  # type: ignore[misc]
     name = _name("What will use this key?", "Enter what will use this key.")
     is_test = BooleanField(
         "Test key",
         description="Interviews created with a test key are test interviews. They complete without a candidate.",
     )
+    is_read_only = BooleanField("Read only", description="The key can read and cannot change anything.")
+    hides_secrets = BooleanField(
+        "No secrets", description="The key never sees the secrets that sign webhooks, and cannot change them."
+    )
+    expires = _Day(
+        "Last day",
+        [Optional()],
+        description="The key works until the end of this day (UTC). Without a day it works until you revoke it.",
+    )
+    teams = SelectMultipleField(
+        "Only these teams", choices=[], description="Choose none for all teams.", validate_choice=False
+    )
+    flows = SelectMultipleField(
+        "Only these flows",
+        choices=[],
+        description="Choose none for all flows. A key that is limited to flows cannot create flows.",
+        validate_choice=False,
+    )
+
+    def offer(self, teams: Iterable[Team], flows: Iterable[FlowLabel]) -> None:
+        self.teams.choices = [SelectChoice(team.id, team.name) for team in teams]
+        self.flows.choices = [SelectChoice(flow.id, flow.title) for flow in flows]
 
 
 class OrganizationForm(FlaskForm):  # type: ignore[misc]
     assess_language = BooleanField("Assess language")
     shows_status = BooleanField("Show candidates their status")
+    rates_first = BooleanField("Rate first")
 
 
 class ProfileForm(FlaskForm):  # type: ignore[misc]

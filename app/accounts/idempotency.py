@@ -21,8 +21,9 @@ from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from app.accounts.key_scope import EVERYTHING, KeyScope
 from app.accounts.models import IdempotentCall
-from app.core import clock
+from app.core import clock, encryption
 from app.core.db import db, new_id, set_reading, unless_there
 from app.core.db.prepared import Prepared
 from app.core.errors import Conflict
@@ -39,11 +40,13 @@ FETCH = {"/v1/interview-flows"}
 SOON, SOON_AGAIN = timedelta(seconds=10), 2
 """A call that started this recently will answer within seconds, so its repeat is asked to retry in two."""
 
+IN_PROGRESS = "idempotency_in_progress"
 _KEY = re.compile(r"[\x21-\x7e]{1,255}\Z")
 _OPEN = "parley.idempotent_call"
 _PROMISED = "parley.idempotent_answer"
 _KEPT = "parley.idempotent_call.kept"
-_IS_TEST = "parley.idempotent_call.is_test"
+_APART = "parley.idempotent_call.apart"
+_IS_SECRET = "parley.idempotent_call.is_secret"
 
 
 class _Run(NamedTuple):
@@ -56,9 +59,12 @@ class _Run(NamedTuple):
         return IdempotentCall.id == self.call, IdempotentCall.started_at == self.started_at
 
 
-def before(organization_id: str, *, is_test: bool = False) -> Response | None:
-    """The stored answer of an earlier call, or None if the endpoint must run. Test keys have calls of their own."""
-    request.environ[_IS_TEST] = is_test
+def before(organization_id: str, *, is_test: bool = False, scope: KeyScope = EVERYTHING) -> Response | None:
+    """The stored answer of an earlier call, or None if the endpoint must run.
+
+    Test keys have calls of their own, and so have keys with a scope: none replays an answer that it may not see.
+    """
+    request.environ[_APART] = (" (test)" if is_test else "") + _mark_of(scope)
     key = request.headers.get("Idempotency-Key")
     if request.method != "POST" or key is None:
         return None
@@ -66,11 +72,16 @@ def before(organization_id: str, *, is_test: bool = False) -> Response | None:
         invalid("headers", {"Idempotency-Key": ["Must be 1 to 255 printable ASCII characters without spaces."]})
     request.max_content_length = BODY_BYTES
     raw = request.get_data(cache=True)
-    run = _opened(organization_id, key, _hash(_canonical(raw)))
+    run = _opened(organization_id, key, _hash(_of_url(_canonical(raw))))
     if run is not None:
         request.environ[_OPEN] = run
         return None
     return _earlier(organization_id, key, raw)
+
+
+def _mark_of(scope: KeyScope) -> str:
+    """The same for all keys with the same scope, so that a key which replaces another replays its calls."""
+    return "" if scope is EVERYTHING else f" (scope {_hash(repr(tuple(scope)).encode())[:32]})"
 
 
 def _canonical(raw: bytes) -> bytes:
@@ -81,18 +92,44 @@ def _canonical(raw: bytes) -> bytes:
         return raw
 
 
+def _of_url(body: bytes) -> bytes:
+    """The body together with the URL where that names one thing: the same key must not stand for another thing."""
+    return request.path.lower().encode() + b"\0" + body if request.view_args else body
+
+
 def _hash(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
-def promise(body: dict[str, Any]) -> dict[str, Any]:
-    """Store the answer of a success together with the work; call it right before the commit. Returns ``body``."""
+def promise(body: dict[str, Any], *, is_secret: bool = False) -> dict[str, Any]:
+    """Store the answer of a success together with the work; call it right before the commit. Returns ``body``.
+
+    ``is_secret``: it is stored encrypted.
+    """
     request.environ[_PROMISED] = jsonify(body).get_data()
+    request.environ[_IS_SECRET] = is_secret
     return body
 
 
+def _as_stored(body: bytes | None, run: _Run) -> bytes | None:
+    if body is None or not request.environ.get(_IS_SECRET):
+        return body
+    return encryption.seal(body.decode(), context=_context(run.call)).encode()
+
+
+def _as_sent(call: IdempotentCall) -> bytes:
+    stored: bytes = call.body or b""
+    if not stored.startswith(encryption.PREFIX.encode()):  # JSON never begins like this
+        return stored
+    return encryption.unseal(stored.decode(), context=_context(call.id)).encode()
+
+
+def _context(call_id: str) -> str:
+    return f"{IdempotentCall.__tablename__}:{call_id}:body"
+
+
 def _route() -> str:
-    return f"{request.method} {request.url_rule}" + (" (test)" if request.environ[_IS_TEST] else "")
+    return f"{request.method} {request.url_rule}{request.environ[_APART]}"
 
 
 # Of plain tables and built once: every call with a key asks them.
@@ -129,16 +166,19 @@ def _earlier(organization_id: str, key: str, raw: bytes) -> Response | None:
     call = db.session.scalar(same_call)
     if call is None:
         _conflict("The first request with this Idempotency-Key just failed. Send it again.", seconds=1)
-    if call.body_hash not in {_hash(_canonical(raw)), _hash(raw)}:  # the previous release stored the hash of the bytes
-        invalid("headers", {"Idempotency-Key": ["Was used before with another body. Use a new key."]})
+    # The previous release stored the hash of the bytes.
+    if call.body_hash not in {_hash(_of_url(_canonical(raw))), _hash(_of_url(raw))}:
+        words = "Was used before with another body or URL. Use a new key."
+        invalid("headers", {"Idempotency-Key": [words]}, code="idempotency_key_reused")
     if call.status is not None:
-        response = Response(call.body, status=call.status, mimetype="application/json")
+        response = Response(_as_sent(call), status=call.status, mimetype="application/json")
         response.headers["Idempotent-Replayed"] = "true"
         db.session.rollback()
         return response
     ago, patience = clock.now() - call.started_at, FETCHING if str(request.url_rule) in FETCH else RUNNING
     if call.committed and ago > patience:
-        _conflict("The first request succeeded, but its response was lost. Look for its result in the list.")
+        words = "The first request succeeded, but its response was lost. Look for its result in the list."
+        _conflict(words, code="conflict")
     run = _taken_over(call) if ago > patience else None
     if run is None:
         _still_running(ago, patience)
@@ -168,9 +208,9 @@ def _still_running(ago: timedelta, patience: timedelta) -> NoReturn:
     )
 
 
-def _conflict(message: str, *, seconds: int | None = None) -> NoReturn:
+def _conflict(message: str, *, seconds: int | None = None, code: str = IN_PROGRESS) -> NoReturn:
     db.session.rollback()
-    abort(409, message=message, headers={"Retry-After": str(seconds)} if seconds else {})
+    abort(409, message=message, headers={"Retry-After": str(seconds)} if seconds else {}, error=code)
     raise AssertionError("abort returned")
 
 
@@ -182,8 +222,10 @@ def _mark_committed(session: Session) -> None:
         return
     body = request.environ.get(_PROMISED)
     status = None if body is None else 200  # nothing was answered before: the row is this run's own
-    if not _ANSWERED.rows(call=run.call, start=run.started_at, of_status=status, of_body=body):
-        raise Conflict("This request took so long that a repeat took over. It changed nothing. Send it again.")
+    stored = _as_stored(body, run)
+    if not _ANSWERED.rows(call=run.call, start=run.started_at, of_status=status, of_body=stored):
+        words = "This request took so long that a repeat took over. It changed nothing. Send it again."
+        raise Conflict(words, code=IN_PROGRESS)
     request.environ[_KEPT] = body
 
 
@@ -211,6 +253,6 @@ def _is_kept(response: Response) -> bool:
 
 def _outcome(run: _Run, response: Response) -> sa.Update | sa.Delete:
     if response.status_code < 300:
-        answer = {"status": response.status_code, "body": response.get_data()}
+        answer = {"status": response.status_code, "body": _as_stored(response.get_data(), run)}
         return sa.update(IdempotentCall).where(*run.row()).values(answer)
     return sa.delete(IdempotentCall).where(*run.row(), IdempotentCall.committed.is_(False))

@@ -1,7 +1,7 @@
 """Changes that administrators make to members, keys and teams: role, access, key rotation, team names."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 import sqlalchemy as sa
 
@@ -15,6 +15,7 @@ from app.accounts.actions import (
     revoke_api_key,
     write_audit,
 )
+from app.accounts.key_scope import KeyScope, scope_of_key
 from app.accounts.models import (
     AddressChange,
     ApiKey,
@@ -26,12 +27,15 @@ from app.accounts.models import (
     TeamMember,
     TeamMembership,
 )
-from app.core import clock
+from app.core import clock, rooms
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
+from app.web.fields import FIRST_DAY, LAST_DAY
 
 OVERLAPS = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "now": timedelta()}
 """How long a replaced key still works."""
+MOST_IN_SCOPE = 100
+"""Teams or flows that one key can be limited to: each call reads them with the key."""
 LATE = 0.8
 """The part of an overlap after which a replaced key that is still used is worth a warning."""
 LAST_ADMIN = "is the last administrator; make another member an administrator first"
@@ -95,8 +99,46 @@ def _keep_an_admin(member: TeamMember, field: str | None = None) -> None:
         raise Rejected(LAST_ADMIN if field else f"This member {LAST_ADMIN}.", field=field)
 
 
+def chosen_scope(
+    organization: Organization,
+    *,
+    is_read_only: bool = False,
+    hides_secrets: bool = False,
+    teams: Sequence[str] = (),
+    flows: Sequence[str] = (),
+) -> KeyScope:
+    """The scope of a new key; no teams and no flows: all of them. With flows, the key belongs to their teams.
+
+    Raises Rejected naming the field for a team or flow that is not the organization's, and for a flow that is not in
+    one of the chosen teams.
+    """
+    for field, ids in (("teams", teams), ("flows", flows)):
+        if len(ids) > MOST_IN_SCOPE:
+            raise Rejected(f"Choose at most {MOST_IN_SCOPE} {field}.", field=field)
+    wanted_teams, wanted_flows = ({one.strip().lower() for one in ids} for ids in (teams, flows))
+    if wanted_teams - {team.id for team in queries.teams_of(organization)}:
+        raise Rejected("Choose teams of your organization.", field="teams")
+    if not wanted_flows:
+        return KeyScope(is_read_only, hides_secrets, tuple(sorted(wanted_teams)) or None)
+    found = rooms.flows().labels_of(organization.id, ids=wanted_flows)
+    if len(found) < len(wanted_flows):
+        raise Rejected("Choose interview flows of your organization.", field="flows")
+    of_flows = {flow.team_id for flow in found}
+    if wanted_teams and of_flows - wanted_teams:
+        raise Rejected("Choose flows of the chosen teams, or choose no team.", field="flows")
+    return KeyScope(is_read_only, hides_secrets, tuple(sorted(of_flows)), tuple(sorted(wanted_flows)))
+
+
+def end_of(last_day: date | None) -> datetime | None:
+    """When a key with this last day (in UTC) stops working. Raises Rejected for a day far from any of Parley's."""
+    if last_day is not None and not FIRST_DAY <= last_day <= LAST_DAY:
+        raise Rejected(f"Choose a day before the year {LAST_DAY.year + 1}.", field="expires")
+    return None if last_day is None else datetime.combine(last_day, time(), UTC) + timedelta(days=1)
+
+
 def rotate_api_key(key: ApiKey, *, ends: str, by: TeamMember | None) -> tuple[ApiKey, str]:
-    """Create a key that replaces ``key``, which keeps working until it ``ends``: one of OVERLAPS.
+    """Create a key that replaces ``key``, which keeps working until it ``ends``: one of OVERLAPS. The new key has the
+    same scope and the same last day.
 
     Returns the new row, and the key itself, which cannot be read again. Raises Rejected for a key that was already
     replaced (also by someone else at the same moment) or no longer works, and for an unknown ``ends``.
@@ -108,7 +150,10 @@ def rotate_api_key(key: ApiKey, *, ends: str, by: TeamMember | None) -> tuple[Ap
         raise Rejected("This key no longer works. Create a new one instead.", field="key")
     if not _is_first(key.id, "rotated_at"):
         raise Rejected("This key was already replaced. Revoke it, or wait until it expires.", field="key")
-    row, secret = issue_api_key(key.organization, name=key.name, by=by, is_test=key.is_test)
+    scope, last = scope_of_key(key), key.expires_at
+    row, secret = issue_api_key(
+        key.organization, name=key.name, by=by, is_test=key.is_test, scope=scope, expires_at=last
+    )
     if OVERLAPS[ends]:
         end = now + OVERLAPS[ends]
         key.expires_at = min(key.expires_at, end) if key.expires_at else end
@@ -182,8 +227,8 @@ def rename_team(team: Team, name: str, *, by: TeamMember) -> None:
 def delete_team(team: Team, *, by: TeamMember) -> None:
     """Take the members out of a team and delete it.
 
-    Raises Conflict for the last team, which flows without a team go to, and for a team that has ever had a flow:
-    ``/v1`` numbers its interviews within it.
+    Raises Conflict for the last team, which flows without a team go to, and for a team that has ever had a flow
+    (``/v1`` numbers its interviews within it), or has templates or bank questions.
     """
     if len(queries.teams_of(by.organization)) < 2:
         raise Conflict("This is your last team. Flows need one, so it cannot be deleted.")
@@ -194,7 +239,7 @@ def delete_team(team: Team, *, by: TeamMember) -> None:
             db.session.execute(sa.delete(Team).where(Team.id == team.id))
     except sa.exc.IntegrityError:  # the database knows every reference, including one added at this moment
         raise Conflict(
-            "This team has flows (open, closed or archived), and their interviews are numbered within it. It cannot be "
-            "deleted, but you can rename it."
+            "This team has flows (open, closed or archived), whose interviews are numbered within it, or templates or "
+            "questions in the bank. It cannot be deleted, but you can rename it."
         ) from None
     write_audit(by.organization, action="team.deleted", subject=team.id, by=by, details={"members": count})

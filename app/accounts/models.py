@@ -40,7 +40,12 @@ class Organization(Base):
     audit_seq: Mapped[int] = mapped_column(default=0)
     assess_language: Mapped[bool] = mapped_column(default=True)
     shows_status: Mapped[bool] = mapped_column(default=False)
+    rates_first: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    """Whether members see scores only after they have rated, in flows that do not say it themselves."""
     answer_days: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON(none_as_null=True))
+    accent: Mapped[str | None] = mapped_column(sa.String(7))
+    """``#rrggbb``, and a logo: for candidates' pages of flows without their own."""
+    logo_key: Mapped[str | None] = mapped_column(sa.String(200))
     disabled_at: Mapped[datetime | None]
     previewed_at: Mapped[datetime | None]
     """When a member first began a preview of a flow; for the first steps on the dashboard."""
@@ -106,7 +111,10 @@ class TeamMembership(Base):
 
 
 class Login(Base):
-    """One signed-in browser. The cookie holds 256 random bits; ``token_hash`` is their SHA-256."""
+    """One signed-in browser. The cookie holds 256 random bits; ``token_hash`` is their SHA-256.
+
+    ``scores_shown_at`` is when the member let lists show scores of results that they have not rated (Rate first).
+    """
 
     __tablename__ = "login"
 
@@ -118,6 +126,7 @@ class Login(Base):
     ended_at: Mapped[datetime | None]
     address: Mapped[str | None] = mapped_column(sa.String(64))
     browser: Mapped[str | None] = mapped_column(sa.String(200))
+    scores_shown_at: Mapped[datetime | None]
 
     member: Mapped[TeamMember] = relationship()
 
@@ -197,6 +206,7 @@ class ApiKey(Base):
 
     At ``rotated_at`` another key replaced it, and it works until ``expires_at``; ``warned_at`` is when a warning said
     that it is still used although it ends soon. Interviews created with a test key complete automatically.
+    The scope (``key_scope``) is chosen when the key is created and never changes.
     """
 
     __tablename__ = "api_key"
@@ -207,6 +217,10 @@ class ApiKey(Base):
     key_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
     last4: Mapped[str] = mapped_column(sa.String(4))
     is_test: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    is_read_only: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    hides_secrets: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    team_ids: Mapped[list[str] | None] = mapped_column(sa.JSON(none_as_null=True))
+    flow_ids: Mapped[list[str] | None] = mapped_column(sa.JSON(none_as_null=True))
     created_at: Mapped[CreatedAt]
     created_by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
     expires_at: Mapped[datetime | None]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
+from app.accounts.key_scope import refuse_outside, scope_of, within
 from app.accounts.models import ApiKey, Login, Organization, Owner, Role, Team, TeamMember, TeamMembership
 from app.core import clock
 from app.core.db import db, is_id, row_security, unseen
@@ -17,14 +18,15 @@ def team_of(organization: Owner, team_id: str) -> Team:
     """The organization's team. Raises the same Forbidden for another organization's and for one that does not exist."""
     team = db.session.scalar(sa.select(Team).where(Team.id == team_id.lower(), Team.organization_id == organization.id))
     if team is None:
-        raise Forbidden("team_id does not belong to your organization.")
+        raise Forbidden("team_id does not belong to your organization.", code="other_organization")
+    refuse_outside(organization, team_id=team.id)
     return team
 
 
 def teams_of(organization: Owner) -> Sequence[Team]:
-    """All teams, the oldest first."""
-    query = sa.select(Team).where(Team.organization_id == organization.id).order_by(Team.created_at, Team.id)
-    return db.session.scalars(query).all()
+    """All teams, the oldest first; of an API key with a scope, those within it."""
+    own = sa.select(Team).where(Team.organization_id == organization.id, *within(organization, team_id=Team.id))
+    return db.session.scalars(own.order_by(Team.created_at, Team.id)).all()
 
 
 def oldest_team(organization: Owner) -> Team:
@@ -36,10 +38,13 @@ def oldest_team(organization: Owner) -> Team:
 
 
 def members_of(organization: Owner, team: Team | None) -> Sequence[TeamMember]:
-    """Members who can sign in, of one team or of all, by address."""
+    """Members who can sign in, of one team or of all, by address; an API key's scope narrows all to its teams."""
     query = sa.select(TeamMember).where(TeamMember.organization_id == organization.id, TeamMember.disabled_at.is_(None))
+    team_ids = scope_of(organization).team_ids
     if team is not None:
         query = query.where(_is_in(team.id))
+    elif team_ids is not None:
+        query = query.where(_is_in(*team_ids))
     return db.session.scalars(query.order_by(TeamMember.email)).all()
 
 
@@ -55,7 +60,7 @@ def member_of(organization: Organization, member_id: str) -> TeamMember:
     if member is None:
         raise unseen(TeamMember, member_id, NotFound("There is no such member."), foreign=FOREIGN_MEMBER)
     if member.organization_id != organization.id:
-        raise Forbidden(FOREIGN_MEMBER)
+        raise Forbidden(FOREIGN_MEMBER, code="other_organization")
     return member
 
 
@@ -80,8 +85,8 @@ def member_in_team(team_id: str, member_id: str) -> TeamMember | None:
     )
 
 
-def _is_in(team_id: str) -> sa.ColumnElement[bool]:
-    membership = sa.select(TeamMembership.member_id).where(TeamMembership.team_id == team_id)
+def _is_in(*team_ids: str) -> sa.ColumnElement[bool]:
+    membership = sa.select(TeamMembership.member_id).where(TeamMembership.team_id.in_(team_ids))
     return TeamMember.id.in_(membership)
 
 
@@ -117,7 +122,7 @@ def key_for(organization: Organization, key_id: str) -> ApiKey:
     if key is None:
         raise unseen(ApiKey, key_id, NotFound("There is no such API key."), foreign=FOREIGN_KEY)
     if key.organization_id != organization.id:
-        raise Forbidden(FOREIGN_KEY)
+        raise Forbidden(FOREIGN_KEY, code="other_organization")
     return key
 
 

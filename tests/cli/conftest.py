@@ -7,6 +7,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app.operations import cli
+from tests.conftest import GIVEN_URL
+
+collect_ignore = [] if GIVEN_URL else ["test_empty_postgresql.py"]
 
 
 @pytest.fixture

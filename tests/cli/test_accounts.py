@@ -115,6 +115,33 @@ def test_keys_are_created_listed_and_revoked(parley, founded, ping):
     assert made["api_key_id"] not in parley("api-key", "list").stdout
 
 
+def test_a_limited_key_is_created_and_listed_with_its_limits(parley, founded, ping):
+    team = founded["team_id"]
+    options = ["--read-only", "--no-secrets", "--team", team, "--expires", "2199-12-31"]
+    made = json.loads(parley("api-key", "create", "Report", *options, "--json").stdout)
+    assert ping(made["api_key"]).status_code == 200
+    listed = json.loads(parley("api-key", "list", "--json").stdout)["api_keys"]
+    (key,) = (one for one in listed if one["name"] == "Report")
+    assert {name: key[name] for name in ("read_only", "no_secrets", "teams", "flows", "ends_at")} == {
+        "read_only": True,
+        "no_secrets": True,
+        "teams": [team],
+        "flows": None,
+        "ends_at": "2200-01-01T00:00:00Z",
+    }
+    assert f"read only  no secrets  teams: {team}" in parley("api-key", "list").stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--team", "nothing"), ("--flow", "nothing"), ("--expires", "2020-01-31")]
+)
+def test_a_wrong_limit_creates_no_key(parley, founded, option, value):
+    refused = parley("api-key", "create", "Report", option, value)
+    assert refused.exit_code == 1
+    assert "Choose" in refused.stderr
+    assert "Report" not in parley("api-key", "list").stdout
+
+
 def test_a_key_of_another_organization_cannot_be_revoked(parley, founded):
     second = json.loads(parley("org", "create", "Second Ltd", *CREATE, "--json").stdout)
     key = json.loads(parley("api-key", "create", "x", "--org", second["organization_id"], "--json").stdout)

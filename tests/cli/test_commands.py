@@ -60,7 +60,8 @@ def test_check_names_what_is_not_there(home, monkeypatch, free_port):
     parts = json.loads(told.stdout)["parts"]
     assert told.exit_code == 1
     assert [name for name, part in parts.items() if not part["ok"]] == ["migrations", "redis"]
-    assert "parley migrate" in parts["migrations"]["words"]
+    assert parts["migrations"]["words"].startswith(f"there is no Parley in {home / 'data'}.")
+    assert not (home / "data" / "parley.db").exists()
 
 
 @pytest.mark.parametrize(("is_cut_off", "words"), [(True, "run without a network"), (False, "keep the network")])
@@ -84,9 +85,47 @@ def test_check_finds_an_audit_log_that_was_changed(parley, founded, own_database
     assert part["words"] == "the audit log of First Ltd is not intact: Entry 3 was changed after it was written."
 
 
-def test_a_database_that_is_behind_is_told_apart(home):
-    refused = _run("api-key", "list")
-    assert (refused.exit_code, "run: parley migrate" in refused.stderr) == (1, True)
+def test_a_database_that_is_behind_is_told_apart(parley, own_database):
+    engine = migrate.engine_for(own_database)
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
+    engine.dispose()
+    refused = parley("api-key", "list")
+    assert refused.exit_code == 1
+    assert refused.stderr == "Error: the database schema is out of date; run: parley migrate\n"
+
+
+NEEDS_PARLEY = [
+    ["api-key", "create"],
+    ["api-key", "list"],
+    ["org", "create", "Ltd", "--team", "T", "--admin-email", "a@b.example", "--admin-password", "a staple and a horse"],
+    ["demo", "--data"],
+    ["demo", "--data", "--remove"],
+    ["backup", "copy.tar"],
+    ["erase-again", "journal"],
+]
+
+
+@pytest.mark.parametrize("command", NEEDS_PARLEY, ids=" ".join)
+def test_the_wrong_data_dir_is_named_and_nothing_is_created(home, monkeypatch, command):
+    monkeypatch.delenv("SECRET_KEY")
+    (home / "journal").touch()
+    refused = _run(*command)
+    assert refused.exit_code == 1
+    sentence = f"there is no Parley in {home / 'data'}. Is DATA_DIR the same as for the running Parley?"
+    assert sentence in refused.stderr
+    assert [path.name for path in home.iterdir()] == ["journal"]
+
+
+def test_a_database_file_without_a_schema_is_no_parley(home, monkeypatch):
+    monkeypatch.delenv("SECRET_KEY")
+    (home / "data").mkdir()
+    (home / "data" / "parley.db").touch()
+    assert f"there is no Parley in {home / 'data'}." in _run("api-key", "list").stderr
+    assert [path.name for path in (home / "data").iterdir()] == ["parley.db"]
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{home}/other.db")
+    assert f"no Parley in the database {home / 'other.db'}. Is DATABASE_URL the same" in _run("api-key", "list").stderr
+    assert not (home / "other.db").exists()
 
 
 def test_migrate_brings_an_empty_database_up_and_may_be_repeated(home):

@@ -12,6 +12,8 @@ from click.testing import Result
 
 from app.core import migrate
 from app.core.db import Base
+from app.flows.criteria import PREFIX
+from app.interviews.models import InterviewData
 from app.operations.demo import cast, cli_fill, cli_keep
 from app.operations.demo.cast import FATES, Fate
 from app.operations.demo.content import scripts
@@ -30,6 +32,15 @@ def counts(url: str) -> dict[str, int]:
         }
     engine.dispose()
     return found
+
+
+def own_scores(url: str) -> int:
+    """How many values there are for flows' own criteria."""
+    engine = migrate.engine_for(url)
+    with engine.connect() as connection:
+        found = [scores or {} for scores in connection.scalars(sa.select(InterviewData.scores))]
+    engine.dispose()
+    return sum(key.startswith(PREFIX) and value is not None for scores in found for key, value in scores.items())
 
 
 def files(folder: Path) -> list[Path]:
@@ -65,6 +76,7 @@ def test_everything_appears_at_once_and_goes_again_without_a_trace(
     for table in ("candidate", "interview_data", "recording", "agreement", "utterance", "turn", "feedback"):
         assert after[table] > 0, table
     assert after["organization"] == before["organization"] + 1
+    assert own_scores(own_database) >= 2
     assert files(home / "data" / "files")
     again = parley("demo", "--data")
     assert again.exit_code == 1

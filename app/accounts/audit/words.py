@@ -9,6 +9,7 @@ from app.core.db import is_id
 LABELS = {
     "wanted": "turned on",
     "through": "through",
+    "client": "program, as it names itself",
     "by_link": "by a link",
     "until": "works until",
     "most": "maximum",
@@ -38,6 +39,7 @@ VALUES = {
     "voice_id": "voice",
     "company_logo_url": "logo",
     "preamble_video_url": "intro video",
+    "accent": "accent color",
     "redirect_url": "page to open after the interview",
     "is_video_enabled": "video",
     "is_doc_upload_enabled": "documents",

@@ -7,6 +7,7 @@ from app.accounts import actions, members, queries
 from app.accounts.access import current_member, require_admin
 from app.accounts.forms import KeyForm
 from app.accounts.pages.blueprint import pages
+from app.core import rooms
 from app.core.db import db
 from app.core.errors import Rejected
 from app.web import one_time
@@ -25,10 +26,14 @@ def api_keys() -> str:
 
 
 def _keys_page(form: KeyForm, *, new_key: str | None = None) -> str:
-    keys = queries.keys_of(current_member().organization)
-    return render_template(
-        "accounts/api_keys.html", keys=keys, form=form, new_key=new_key, is_late=members.is_late, ends=ENDS
-    )
+    organization = current_member().organization
+    keys, teams = queries.keys_of(organization), queries.teams_of(organization)
+    form.offer(teams, rooms.flows().labels_of(organization.id))
+    limited = {flow_id for key in keys for flow_id in key.flow_ids or ()}
+    named = rooms.flows().labels_of(organization.id, ids=limited) if limited else []
+    names = {team.id: team.name for team in teams} | {flow.id: flow.title for flow in named}
+    shown = {"keys": keys, "names": names, "new_key": new_key, "is_late": members.is_late, "ends": ENDS}
+    return render_template("accounts/api_keys.html", form=form, **shown)
 
 
 @pages.post("/api-keys")
@@ -37,11 +42,35 @@ def create_api_key() -> ResponseReturnValue:
     form = KeyForm()
     if not form.validate_on_submit():
         return _keys_page(form), 422
-    me = current_member()
-    _row, key = actions.issue_api_key(me.organization, name=form.name.data, by=me, is_test=form.is_test.data)
+    try:
+        key = _issued(form)
+    except Rejected as refusal:
+        db.session.rollback()
+        form[refusal.field or "name"].errors = [refusal.message]
+        return _keys_page(form), 422
     db.session.commit()
     remember_key(key)
     return redirect(url_for("accounts.api_keys"))
+
+
+def _issued(form: KeyForm) -> str:
+    me = current_member()
+    scope = members.chosen_scope(
+        me.organization,
+        is_read_only=form.is_read_only.data,
+        hides_secrets=form.hides_secrets.data,
+        teams=form.teams.data or (),
+        flows=form.flows.data or (),
+    )
+    _row, key = actions.issue_api_key(
+        me.organization,
+        name=form.name.data,
+        by=me,
+        is_test=form.is_test.data,
+        scope=scope,
+        expires_at=members.end_of(form.expires.data),
+    )
+    return key
 
 
 @pages.post("/api-keys/<key_id>/rotate")

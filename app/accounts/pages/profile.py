@@ -20,6 +20,7 @@ def organization() -> ResponseReturnValue:
     if form.validate_on_submit():
         actions.set_assess_language(me.organization, wanted=form.assess_language.data, by=me)
         actions.set_shows_status(me.organization, wanted=form.shows_status.data, by=me)
+        actions.set_rates_first(me.organization, wanted=form.rates_first.data, by=me)
         db.session.commit()
         flash("Saved.", "good")
         return redirect(url_for("accounts.organization"))

@@ -63,7 +63,8 @@ def refuse_if_used_up(organization_id: str) -> None:
     if queries.has_quota_that_stops(organization_id) and queries.standing_of(organization_id).is_shut:
         raise Rejected(
             "Your organization has used up its quota for this month. You can create interviews again when the next "
-            "month begins (UTC) or when an administrator raises the quota."
+            "month begins (UTC) or when an administrator raises the quota.",
+            code="quota_used_up",
         )
 
 

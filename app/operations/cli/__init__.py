@@ -47,6 +47,10 @@ LATER = {
         "app.operations.cli.restore.erase_again",
         "Repeat the erasures recorded in JOURNALS, after you have restored PostgreSQL or a bucket with other tools.",
     ),
+    "mcp": (
+        "app.operations.cli.mcp_server.mcp",
+        "Serve tools for AI assistants over the Model Context Protocol (MCP).",
+    ),
     "member": ("app.operations.cli.accounts.member", "Members, who sign in to the platform."),
     "models": (
         "app.operations.cli.speech_models.models",

@@ -1,14 +1,15 @@
 """Commands about organizations, teams, members and API keys. They work while Parley runs, for any organization."""
 
 import sys
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from app.core import clock
 from app.core.errors import Rejected
-from app.operations.cli.console import AS_JSON, database, settings, tell
+from app.operations.cli.console import AS_JSON, database, installed, tell
 
 if TYPE_CHECKING:
     from app.accounts.models import Organization
@@ -77,7 +78,7 @@ def org_create(
     from app.accounts import actions, passwords
     from app.core.db import db
 
-    with database(settings()):
+    with database(installed()):
         hashed = passwords.hashed(admin_password)
         founded = actions.create_organization(
             name, team_name=team_name, admin_email=admin_email, admin_hash=hashed, admin_name=admin_name
@@ -108,7 +109,7 @@ def team_create(*, name: str, organization: str | None, as_json: bool) -> None:
     from app.accounts import actions
     from app.core.db import db
 
-    with database(settings()):
+    with database(installed()):
         added = actions.add_team(_organization(organization), name, by=None)
         team_id = added.id
         db.session.commit()
@@ -151,7 +152,7 @@ def member_add(
     from app.accounts.models import Role
     from app.core.db import db
 
-    with database(settings()):
+    with database(installed()):
         hashed = passwords.hashed(password)
         owner = _organization(organization)
         team = queries.team_of(owner, team_id) if team_id else queries.oldest_team(owner)
@@ -180,7 +181,7 @@ def member_password(*, email: str, password: str, as_json: bool) -> None:
     from app.accounts import members, passwords, queries
     from app.core.db import db
 
-    with database(settings()):
+    with database(installed()):
         hashed = passwords.hashed(password)
         member = queries.member_by_address(email)
         if member is None:
@@ -199,7 +200,7 @@ def member_second_factor_off(*, email: str, as_json: bool) -> None:
     from app.accounts import members, queries
     from app.core.db import db
 
-    with database(settings()):
+    with database(installed()):
         member = queries.member_by_address(email)
         if member is None:
             raise Rejected(f"no member has the email address {email}", field="email")
@@ -219,15 +220,25 @@ def api_key() -> None:
 @api_key.command("create")
 @click.argument("name", default="Command line")
 @click.option("--test", "is_test", is_flag=True, help="Create a test key. Its interviews complete without a candidate.")
+@click.option("--read-only", "is_read_only", is_flag=True, help="The key can read and cannot change anything.")
+@click.option("--no-secrets", "hides_secrets", is_flag=True, help="The key never sees webhook secrets.")
+@click.option("--team", "teams", multiple=True, metavar="ID", help="Limit the key to this team. Can be repeated.")
+@click.option("--flow", "flows", multiple=True, metavar="ID", help="Limit the key to this flow. Can be repeated.")
+@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="Last day (UTC) on which the key works.")
 @ORGANIZATION
 @AS_JSON
-def key_create(*, name: str, is_test: bool, organization: str | None, as_json: bool) -> None:
-    """Create an API key. It is shown only once."""
-    from app.accounts import actions
+def key_create(
+    *, name: str, is_test: bool, expires: datetime | None, organization: str | None, as_json: bool, **scope: Any
+) -> None:
+    """Create an API key. It is shown only once. What it may do cannot be changed later."""
+    from app.accounts import actions, members
     from app.core.db import db
 
-    with database(settings()):
-        row, key = actions.issue_api_key(_organization(organization), name=name, by=None, is_test=is_test)
+    with database(installed()):
+        owner = _organization(organization)
+        end = members.end_of(expires.date() if expires else None)
+        chosen = members.chosen_scope(owner, **scope)
+        row, key = actions.issue_api_key(owner, name=name, by=None, is_test=is_test, scope=chosen, expires_at=end)
         created = {"api_key_id": row.id, "api_key": key}
         db.session.commit()
     tell(created, as_json=as_json, words=f"api key id: {created['api_key_id']}\napi key: {key}")
@@ -241,8 +252,8 @@ def key_list(*, organization: str | None, as_json: bool) -> None:
     from app.accounts import queries
     from app.core.db import db
 
-    with database(settings()):
-        keys = [
+    with database(installed()):
+        keys: list[dict[str, Any]] = [
             {
                 "api_key_id": key.id,
                 "name": key.name,
@@ -251,6 +262,10 @@ def key_list(*, organization: str | None, as_json: bool) -> None:
                 "last_used_at": clock.rfc3339(key.last_used_at) if key.last_used_at else None,
                 "ends_at": clock.rfc3339(key.expires_at) if key.expires_at else None,
                 "test": key.is_test,
+                "read_only": key.is_read_only,
+                "no_secrets": key.hides_secrets,
+                "teams": key.team_ids,
+                "flows": key.flow_ids,
             }
             for key in queries.keys_of(_organization(organization))
         ]
@@ -258,7 +273,8 @@ def key_list(*, organization: str | None, as_json: bool) -> None:
     lines = [
         f"{key['api_key_id']}  …{key['last4']}  {key['name']}  last used {key['last_used_at'] or 'never'}"
         + (f"  ends {key['ends_at']}" if key["ends_at"] else "")
-        + ("  test" if key["test"] else "")
+        + "".join(f"  {word.replace('_', ' ')}" for word in ("test", "read_only", "no_secrets") if key[word])
+        + "".join(f"  {word}: {', '.join(key[word])}" for word in ("teams", "flows") if key[word])
         for key in keys
     ]
     tell({"api_keys": keys}, as_json=as_json, words="\n".join(lines) or "No keys.")
@@ -280,7 +296,7 @@ def key_rotate(*, key_id: str, ends: str, organization: str | None, as_json: boo
     from app.accounts import members, queries
     from app.core.db import db
 
-    with database(settings()):
+    with database(installed()):
         key = queries.key_for(_organization(organization), key_id)
         row, secret = members.rotate_api_key(key, ends=ends, by=None)
         row_id = row.id
@@ -298,7 +314,7 @@ def key_revoke(*, key_id: str, organization: str | None, as_json: bool) -> None:
     from app.accounts import actions, queries
     from app.core.db import db
 
-    with database(settings()):
+    with database(installed()):
         actions.revoke_api_key(queries.key_for(_organization(organization), key_id), by=None)
         db.session.commit()
     tell({"api_key_id": key_id, "revoked": True}, as_json=as_json, words=f"{key_id} no longer works")

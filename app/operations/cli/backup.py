@@ -14,7 +14,7 @@ from app.core.erasure_journal import BadJournal
 from app.core.errors import GatewayError
 from app.operations.backups import Broken, making, snapshot
 from app.operations.backups.archive import SECRET
-from app.operations.cli.console import AS_JSON, Failed, environment, settings, tell
+from app.operations.cli.console import AS_JSON, Failed, absence, environment, settings, tell
 from app.settings import Settings
 
 ELSEWHERE = (
@@ -46,8 +46,8 @@ def backup(*, file: Path, without_key: bool, as_json: bool) -> None:
     where = layout_of(config, "backup")
     key = environment().get("SECRET_KEY") or text_of(config.data_dir / SECRET)
     with in_words("backup"):
-        if not where.database.is_file():
-            raise Failed(f"nothing to back up: {where.database} does not exist")
+        if words := absence(config):
+            raise Failed(f"nothing to back up: {words}")
         if not snapshot.revision(where.database) == migrate.head():
             raise Failed("the database schema is out of date; run: parley migrate")
         place = making.Place(where.database, where.files, None if without_key or not key else key)

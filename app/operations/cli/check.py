@@ -10,7 +10,7 @@ import click
 
 from app.core import clock, data_dir, rooms
 from app.core.errors import DomainError
-from app.operations.cli.console import AS_JSON, Failed, can_connect, database, settings, tell
+from app.operations.cli.console import AS_JSON, Failed, absence, can_connect, database, settings, tell
 from app.settings import Settings
 
 HOST_SECONDS = 3.0
@@ -106,8 +106,8 @@ def _data_dir(config: Settings) -> tuple[bool, str]:
 
 def _database(config: Settings) -> tuple[bool, str]:
     kind = "SQLite" if config.database_url.startswith("sqlite") else "PostgreSQL"
-    if kind == "SQLite":
-        config.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if kind == "SQLite" and absence(config):
+        return True, f"{kind} creates it at the first start"
     if not can_connect(config.database_url):
         return False, f"{kind} does not respond; check DATABASE_URL"
     if kind == "PostgreSQL" and _bypasses_row_security(config.database_url):
@@ -133,6 +133,8 @@ def _bypasses_row_security(url: str) -> bool:
 def _migrations(config: Settings) -> tuple[bool, str]:
     from sqlalchemy.exc import SQLAlchemyError
 
+    if words := absence(config):
+        return False, words
     try:
         current, serves = _schema(config)
     except SQLAlchemyError as error:
@@ -158,6 +160,8 @@ def _not_yet(config: Settings) -> str:
     """Why the rows are not looked at now; empty where they are."""
     from sqlalchemy.exc import SQLAlchemyError
 
+    if absence(config):
+        return "not checked: there is no Parley in this database yet"
     try:
         current, serves = _schema(config)
     except SQLAlchemyError:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from pythonjsonlogger.json import JsonFormatter
@@ -18,6 +18,9 @@ from pythonjsonlogger.json import JsonFormatter
 from app.core import data_dir
 from app.core.errors import DomainError, Rejected
 from app.settings import SHORTEST_SECRET, Settings, SettingsError
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
 
 AS_JSON = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object and nothing else to standard output."
@@ -64,6 +67,67 @@ def settings(*, makes_key: bool = True) -> Settings:
         raise Failed(f"invalid settings:\n{listed}") from None
 
 
+def installed() -> Settings:
+    """The settings of an installation that is there. Raises Failed if there is none, and then has created nothing."""
+    if words := absence(settings(makes_key=False)):
+        raise Failed(words)
+    return settings()
+
+
+def absence(config: Settings) -> str | None:
+    """A sentence that names where there is no Parley; None if there is one, or if the database does not respond.
+
+    Creates nothing. The command that opens the database next says why it does not respond.
+    """
+    import sqlalchemy as sa
+
+    url = sa.make_url(config.database_url)
+    try:
+        if _has_schema(url):
+            return None
+    except (OSError, sa.exc.SQLAlchemyError):
+        return None
+    file = _file_of(url)
+    if file is None:
+        address = url.set(drivername=url.get_backend_name(), password=None, query={}).render_as_string()
+        return _ABSENT.format(place=f"the database {address}", setting="DATABASE_URL", command="parley migrate")
+    is_ours = config.data_dir in file.parents
+    place, setting = (config.data_dir, "DATA_DIR") if is_ours else (f"the database {file}", "DATABASE_URL")
+    return _ABSENT.format(place=place, setting=setting, command="parley up")
+
+
+_ABSENT = (
+    "there is no Parley in {place}. Is {setting} the same as for the running Parley? To begin a new installation "
+    "there, run: {command}"
+)
+
+
+def _has_schema(url: "URL") -> bool:
+    """Whether anything has ever migrated the database. Raises OSError and SQLAlchemyError."""
+    from app.core import migrate
+
+    file = _file_of(url)
+    if file is not None and not _has_bytes(file):  # SQLite would create it
+        return False
+    engine = migrate.engine_for(url.render_as_string(hide_password=False))
+    try:
+        with engine.connect() as connection:
+            return migrate.revision_of(connection) is not None
+    finally:
+        engine.dispose()
+
+
+def _file_of(url: "URL") -> Path | None:
+    return Path(str(url.database)).absolute() if url.get_backend_name() == "sqlite" else None
+
+
+def _has_bytes(file: Path) -> bool:
+    try:
+        return file.stat().st_size > 0
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
 class JsonLines(JsonFormatter):
     """One JSON object per line. ``event`` is the message without its values, so that equal events have equal text."""
 
@@ -85,7 +149,7 @@ def configure_logging(config: Settings) -> None:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"))
     handler.addFilter(request_id.RequestIdFilter())
     logging.basicConfig(level=config.log_level.upper(), handlers=[handler], force=True)
-    for noisy in ("urllib3", "botocore", "boto3", "alembic", "rq.worker", "waitress.queue"):
+    for noisy in ("urllib3", "botocore", "boto3", "alembic", "rq.worker", "waitress.queue", "fontTools"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from app.core import clock
-from app.operations.cli.console import Failed, database, settings
+from app.operations.cli.console import Failed, database, installed, settings
 from app.settings import Settings
 
 UNTIL_THEN = (
@@ -27,18 +27,21 @@ def demo(*, wants_data: bool, again: bool, seed: int, remove: bool) -> None:
 
     With --data: create a separate organization with invented candidates, interviews and results to look around in.
     """
-    config = settings()
     logging.basicConfig(level="ERROR" if wants_data else "WARNING")
     if not wants_data:
         if again or remove:
             raise Failed("--again and --remove need --data")
         from app.operations.demo import story
+        from app.operations.demo.platform import Stuck
 
-        raise SystemExit(story.main(config))
+        try:
+            raise SystemExit(story.main(settings()))
+        except Stuck as error:
+            raise Failed(str(error)) from None
     if remove:
-        _remove(config)
+        _remove(installed())
     else:
-        _fill(config, seed=seed, again=again)
+        _fill(installed(), seed=seed, again=again)
 
 
 def _fill(config: Settings, *, seed: int, again: bool) -> None:

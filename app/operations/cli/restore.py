@@ -13,7 +13,7 @@ from app.gateways.storage import build_storage
 from app.operations.backups import Broken, Journal, Kept, snapshot, unpacking
 from app.operations.backups.archive import SECRET
 from app.operations.cli.backup import check_of, in_words, layout_of, text_of
-from app.operations.cli.console import AS_JSON, Failed, database, environment, settings, tell
+from app.operations.cli.console import AS_JSON, Failed, database, environment, installed, settings, tell
 from app.settings import Settings, kept_secret
 
 JOURNAL = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -96,11 +96,19 @@ def _brought_back(
 @click.argument("journals", type=JOURNAL, nargs=-1, required=True)
 @AS_JSON
 def erase_again(journals: tuple[Path, ...], as_json: bool) -> None:
-    """Repeat the erasures recorded in JOURNALS, after you have restored PostgreSQL or a bucket with other tools."""
-    config = settings()
+    """Repeat the erasures recorded in JOURNALS, after you have restored PostgreSQL or a bucket with other tools.
+
+    Programs that follow /v1/changes start over.
+    """
+    from app.core.db import db
+    from app.webhooks.changes import actions as changes
+
+    config = installed()
     with in_words("erase-again"):
         acts = [act for path in journals for act in Journal(path).read()]
         with database(config):
+            changes.restored()
+            db.session.commit()
             outcome = erasures().repeat(acts, build_storage(config))
     tell(outcome, as_json=as_json, words=_done_again(outcome))
 
@@ -155,6 +163,7 @@ def _made_ready(staged: Settings, path: Path, *, acts: list[Kept], taken_at: str
     from app.accounts import members
     from app.core import migrate
     from app.core.db import db
+    from app.webhooks.changes import actions as changes
 
     snapshot.check(path)
     if not migrate.knows(snapshot.revision(path)):
@@ -164,6 +173,7 @@ def _made_ready(staged: Settings, path: Path, *, acts: list[Kept], taken_at: str
     migrate.upgrade(staged.database_url)
     with database(staged):
         sessions = members.restored(taken_at=taken_at)
+        changes.restored()
         db.session.commit()
         outcome = erasures().repeat([*acts, *snapshot.destroyed(path)], build_storage(staged))
     return {**outcome, "sessions": sessions}
