@@ -1,4 +1,4 @@
-"""Webhooks: events that customers' systems receive."""
+"""What customers' systems learn: events that they receive, and the feed of changes that they read."""
 
 from app.core.rooms import Job, Room
 
@@ -11,12 +11,11 @@ DRAIN_WEBHOOKS = Job(
 
 ROOM = Room(
     blueprints=("app.webhooks.pages.pages",),
+    api=("app.webhooks.api.blp",),
     openapi="app.webhooks.schemas.describe",
     tables="app.webhooks.models",
     outbox="app.webhooks.actions",
     jobs=(DRAIN_WEBHOOKS,),
-    sweeps=(
-        "app.webhooks.jobs.tick",
-        "app.webhooks.jobs.tell",
-    ),
+    parts=("changes",),
+    sweeps=("app.webhooks.jobs.tick", "app.webhooks.jobs.prune"),
 )

@@ -1,5 +1,6 @@
 """One attempt: sign, send once, return the outcome as plain values. No database, no retries."""
 
+import re
 import time
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,24 +9,29 @@ from typing import TYPE_CHECKING
 from app.gateways.outbound import Unreachable
 from app.webhooks import TEST_EVENT, signature
 from app.webhooks.schedule import THROTTLED
+from app.webhooks.secret_keys import Secrets
 
 if TYPE_CHECKING:
     from app.gateways.outbound import Outbound
 
 USER_AGENT = "Service-API-Webhook/1.0"
+_ONE_LINE = re.compile(r"[\x20-\x7e]+\Z", re.ASCII)
+"""Checked when it was kept, and once more here: nothing from outside may begin another header."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What to send: the stored bytes with the flow's present address and secret, or the obstacle to sending."""
+    """What to send: the stored bytes with the present address and secrets, or the obstacle to sending."""
 
     url: str
-    secret: str | None
+    secrets: Secrets
     event_id: str
     body: bytes
     at: datetime
     """Time of the claim, or of the click on a test event. The message is sent immediately after."""
     obstacle: str | None = None
+    external_id: str | None = None
+    """What the customer's system calls the interview. Not signed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +104,20 @@ def headers(message: Message, *, timestamp: int) -> dict[str, str]:
     }
     if message.event_id.startswith(TEST_EVENT):
         values["X-Parley-Test"] = "1"
-    if message.secret:
-        values["x-service-signature"] = signature.sign(message.secret, message.body)
-        values["webhook-signature"] = signature.standard(
-            message.secret, message.body, event_id=message.event_id, timestamp=timestamp
-        )
-    return values
+    if message.external_id is not None and _ONE_LINE.match(message.external_id):
+        values["X-Parley-External-Id"] = message.external_id
+    return values | _signatures(message, timestamp=timestamp)
+
+
+def _signatures(message: Message, *, timestamp: int) -> dict[str, str]:
+    """During a rotation the contract's one signature is the old secret's, and the list has the new one's first."""
+    present, old = message.secrets.present, message.secrets.old
+    listed = [
+        signature.standard(secret, message.body, event_id=message.event_id, timestamp=timestamp)
+        for secret in (present, old)
+        if secret
+    ]
+    one = old or present
+    if not one:
+        return {}
+    return {"x-service-signature": signature.sign(one, message.body), "webhook-signature": " ".join(listed)}

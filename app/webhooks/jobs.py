@@ -11,16 +11,17 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from flask import Flask, current_app
 from sqlalchemy.exc import OperationalError
 
 from app import gateways
-from app.core import counters, queue
+from app.core import clock, counters, queue
 from app.core.db import db, reading, row_security
 from app.webhooks import DRAIN_WEBHOOKS, actions, delivery, queries
-from app.webhooks.actions import Turn
+from app.webhooks.actions import Turn, upkeep
 from app.webhooks.actions.results import Result
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ LONG_SEND = 1.0
 POLL_SECONDS = 0.2
 """How often to look for new events while sends are under way."""
 TRIES = 5
-TOLD_AT_ONCE = 50
+PRUNED_EVERY = timedelta(minutes=10)
 SWITCH_SECONDS = 0.0005
 """Interpreter switch interval during a drain. With Python's default of 5 ms the database thread waited for the sending
 thread after every statement, and held SQLite's only write lock far longer than its work took."""
@@ -70,21 +71,19 @@ def tick() -> None:
     queue.enqueue_overdue(DRAIN_WEBHOOKS)
 
 
-def tell() -> int:
-    """Post mails about failing receivers, one for each step of getting worse. Returns how many were posted.
+def prune() -> int:
+    """Delete what is stored for a limited time. Called by the worker's tick; works at most every ten minutes.
 
-    Called by every worker's tick. Without a mail server nothing is posted; pages and audit log show it anyway.
+    Returns how many rows changed. Where there are more than one call deletes, the next tick continues.
     """
-    if not gateways.current().mail.is_configured:
+    worker, now = current_app.extensions.setdefault("parley.webhooks.pruned", {}), clock.now()
+    if worker.get("at", now - PRUNED_EVERY) > now - PRUNED_EVERY:
         return 0
-    with reading():
-        waiting = list(db.session.scalars(queries.untold().limit(TOLD_AT_ONCE)))
-        db.session.rollback()
-    app_url, posted = str(current_app.extensions["parley.settings"].app_url), 0
-    for endpoint_id in waiting:
-        posted += actions.tell(endpoint_id, app_url=app_url)
-        db.session.commit()
-    return posted
+    pruned = actions.prune()
+    db.session.commit()
+    if pruned < upkeep.AT_ONCE:
+        worker["at"] = now
+    return pruned
 
 
 class _Drain:

@@ -48,6 +48,7 @@ class Ending(enum.StrEnum):
     RECORDING_REVOKED = "recording_revoked"
     DISMISSED = "dismissed"
     PAYLOAD_DELETED = "payload_deleted"
+    ENDPOINT_REMOVED = "endpoint_removed"
 
 
 class DisabledBy(enum.StrEnum):
@@ -75,8 +76,15 @@ def new_event_id(*, is_test: bool = False) -> str:
     return f"{TEST_EVENT if is_test else 'evt_'}{uuid.uuid4().hex}"[:36]
 
 
-class Notice(enum.StrEnum):
-    """The mails to administrators about a failing endpoint, from mild to severe."""
+class Scope(enum.StrEnum):
+    """Whose events an endpoint gets: those of the flows that name its URL, or those of all flows."""
+
+    FLOW = "flow"
+    ORGANIZATION = "organization"
+
+
+class Trouble(enum.StrEnum):
+    """What a notice says about a failing endpoint, from mild to severe."""
 
     FAILING = "failing"
     WARNED = "warned"
@@ -88,7 +96,11 @@ class Endpoint(Base):
 
     Flows of the organization with the same address share it. ``failing_since`` is the first failure after the last
     success; ``timeouts`` counts consecutive time-outs; nothing is sent before ``not_before`` (probes, and the pace
-    after enabling, which lasts until ``paced_until``). ``told`` is the last ``Notice`` mailed about this incident.
+    after enabling, which lasts until ``paced_until``). ``told`` is the last ``Trouble`` announced of this incident.
+
+    With ``is_organizations`` it gets the events of every flow, beside each flow's own URL, and has its own secret.
+    ``old_secret_sealed`` also signs until ``old_secret_until`` (``app.webhooks.secret_keys``). Its ``url_hash`` differs
+    from that of a flow's endpoint with the same URL, and is free again once the endpoint is removed.
     """
 
     __tablename__ = "webhook_endpoint"
@@ -112,6 +124,15 @@ class Endpoint(Base):
     disabled_at: Mapped[datetime | None]
     disabled_by: Mapped[DisabledBy | None] = mapped_column(one_of(DisabledBy))
     told: Mapped[str | None] = mapped_column(sa.String(20))
+    is_organizations: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    secret_sealed: Mapped[str | None] = mapped_column(sa.Text)
+    old_secret_sealed: Mapped[str | None] = mapped_column(sa.Text)
+    old_secret_until: Mapped[datetime | None]
+    removed_at: Mapped[datetime | None]
+
+    @property
+    def scope(self) -> Scope:
+        return Scope.ORGANIZATION if self.is_organizations else Scope.FLOW
 
 
 class Route(Base):
@@ -126,18 +147,22 @@ class Route(Base):
 class Delivery(Claimable, Base):
     """One event: the outbox row, written in the transaction of the change that it reports.
 
-    ``subject`` is opaque (an interview or a candidate), ``sequence`` orders the events of one subject.
+    ``subject`` is opaque (an interview or a candidate), ``sequence`` orders the events of one subject. ``lane`` is
+    empty for the flow's own URL, otherwise the id of an organization's endpoint: an event has one row in each lane,
+    with the same ``event_id``, and order is kept within each lane alone.
     ``delivered_at`` is the first 2xx and never reset, so that a replay blocks no later event. ``attempts`` counts the
     current round. ``request_id`` names the request, job or tick that caused the change (``app.core.request_id``).
     """
 
     __tablename__ = "webhook_delivery"
     __table_args__ = (
-        sa.UniqueConstraint("subject", "sequence"),
+        sa.UniqueConstraint("subject", "sequence", "lane"),
+        sa.UniqueConstraint("event_id", "lane"),
         sa.Index(
-            "uq_webhook_delivery_interview_event",
+            "uq_webhook_delivery_interview_event_lane",
             "event_type",
             "subject",
+            "lane",
             unique=True,
             sqlite_where=sa.text("event_type <> 'candidate_status_updated'"),
             postgresql_where=sa.text("event_type <> 'candidate_status_updated'"),
@@ -145,17 +170,19 @@ class Delivery(Claimable, Base):
         sa.Index(None, "endpoint_id", "state", "due_at"),
         sa.Index(None, "state", "lease_until"),
         sa.Index(None, "flow_id", "created_at"),
+        sa.Index(None, "organization_id", "created_at", "id"),
         sa.Index(None, "finished_at"),
     )
 
     id: Mapped[Id]
-    event_id: Mapped[str] = mapped_column(sa.String(36), unique=True, default=new_event_id)
+    event_id: Mapped[str] = mapped_column(sa.String(36), default=new_event_id)
     organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
     flow_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview_flow.id"))
     endpoint_id: Mapped[Ref] = mapped_column(sa.ForeignKey("webhook_endpoint.id"))
     event_type: Mapped[EventType] = mapped_column(one_of(EventType))
     subject: Mapped[Ref]
     sequence: Mapped[int]
+    lane: Mapped[str] = mapped_column(sa.String(36), default="", server_default="")
     body: Mapped[bytes | None] = mapped_column(sa.LargeBinary)
     request_id: Mapped[str | None] = mapped_column(sa.String(64))
     state: Mapped[DeliveryState] = mapped_column(one_of(DeliveryState))

@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased, contains_eager
 
+from app.accounts.key_scope import place
 from app.accounts.models import Role, TeamMember
 from app.core import claims
 from app.core.db import db, is_id, unseen
@@ -18,16 +19,18 @@ from app.webhooks.models import (
     Attempt,
     Delivery,
     DeliveryState,
-    DisabledBy,
     Endpoint,
     EventType,
     Hold,
-    Notice,
     Route,
 )
 
 WARN_AFTER = timedelta(hours=96)
 """Time without success after which administrators are warned: 24 h before the endpoint may be disabled."""
+
+_D, _FLOW = Delivery.__table__.c, InterviewFlow.__table__.c
+_TEAM_OF_FLOW = sa.select(_FLOW.team_id).where(_FLOW.id == _D.flow_id).scalar_subquery()
+place("webhook_delivery_id", Delivery.__table__, team_id=_TEAM_OF_FLOW, flow_id=_D.flow_id)
 
 FOREIGN = "This webhook endpoint belongs to another organization."
 
@@ -37,6 +40,7 @@ class LogFilter:
     """Filter of the log. Days are days of the event in UTC, both inclusive."""
 
     flow_id: str = ""
+    endpoint_id: str = ""
     state: DeliveryState | None = None
     event: EventType | None = None
     since: date | None = None
@@ -65,11 +69,16 @@ def passed(delivery: Any) -> sa.ColumnElement[bool]:
 
 
 def blocked() -> sa.ColumnElement[bool]:
-    """Whether an earlier event of the same subject has not been delivered yet."""
+    """Whether an earlier event of the same subject has not been delivered yet to the same endpoint."""
     earlier = aliased(Delivery)
     return (
         sa.exists()
-        .where(earlier.subject == Delivery.subject, earlier.sequence < Delivery.sequence, sa.not_(passed(earlier)))
+        .where(
+            earlier.subject == Delivery.subject,
+            earlier.lane == Delivery.lane,
+            earlier.sequence < Delivery.sequence,
+            sa.not_(passed(earlier)),
+        )
         .correlate(Delivery)
     )
 
@@ -113,6 +122,7 @@ def overdue() -> bool:
         without_address(),
         with_address_again(),
         to_warn(now),
+        at_removed_endpoints(),
         sa.select(Delivery.id).where(Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.ORDER, ~blocked()),
         sa.select(Delivery.id)
         .join(Endpoint)
@@ -143,19 +153,30 @@ def without_address() -> sa.Select[Any]:
     return (
         sa.select(Delivery.id)
         .join(InterviewFlow, InterviewFlow.id == Delivery.flow_id)
-        .where(Delivery.state == DeliveryState.PENDING, InterviewFlow.webhook_url.is_(None))
+        .where(Delivery.lane == "", Delivery.state == DeliveryState.PENDING, InterviewFlow.webhook_url.is_(None))
     )
 
 
 def with_address_again() -> sa.Select[Any]:
-    """Deliveries held because their flow had no address, and that have one again."""
+    """Deliveries held because their flow had no address, and that have one again.
+
+    Those to an organization's endpoint need none: the previous release holds them during an upgrade.
+    """
     return (
         sa.select(Delivery.id)
         .join(InterviewFlow, InterviewFlow.id == Delivery.flow_id)
         .where(
-            Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.NO_URL, InterviewFlow.webhook_url.is_not(None)
+            Delivery.state == DeliveryState.HELD,
+            Delivery.hold == Hold.NO_URL,
+            sa.or_(Delivery.lane != "", InterviewFlow.webhook_url.is_not(None)),
         )
     )
+
+
+def at_removed_endpoints() -> sa.Select[Any]:
+    """Deliveries that were announced just as their endpoint was removed."""
+    waits = (DeliveryState.PENDING, DeliveryState.HELD)
+    return sa.select(Delivery.id).join(Endpoint).where(Endpoint.removed_at.is_not(None), Delivery.state.in_(waits))
 
 
 def to_warn(now: datetime) -> sa.Select[Any]:
@@ -165,34 +186,35 @@ def to_warn(now: datetime) -> sa.Select[Any]:
     )
 
 
-def untold() -> sa.Select[Any]:
-    """Ids of endpoints about which administrators are due a mail."""
-    last_notice = sa.func.coalesce(Endpoint.told, "")
-    given_up = sa.and_(Endpoint.disabled_at.is_not(None), Endpoint.disabled_by != DisabledBy.MEMBER)
-    tried = Endpoint.disabled_at.is_(None)
-    return sa.select(Endpoint.id).where(
-        sa.or_(
-            sa.and_(given_up, last_notice != Notice.DISABLED.value),
-            sa.and_(
-                tried, Endpoint.warned_at.is_not(None), last_notice.not_in([Notice.WARNED.value, Notice.DISABLED.value])
-            ),
-            sa.and_(tried, Endpoint.noticed_at.is_not(None), last_notice == ""),
-        )
-    )
-
-
 def endpoint_of(flow: InterviewFlow) -> Endpoint | None:
     """The endpoint of a flow's address; None until its first event."""
     return db.session.scalar(
         sa.select(Endpoint).where(
-            Endpoint.organization_id == flow.organization_id, Endpoint.url == (flow.webhook_url or "")
+            Endpoint.organization_id == flow.organization_id,
+            Endpoint.url == (flow.webhook_url or ""),
+            Endpoint.is_organizations.is_(False),
         )
     )
 
 
+def of_organization(organization_id: str) -> tuple[sa.ColumnElement[bool], ...]:
+    """Conditions on the endpoints that get the events of all flows of the organization."""
+    return (
+        Endpoint.organization_id == organization_id,
+        Endpoint.is_organizations.is_(True),
+        Endpoint.removed_at.is_(None),
+    )
+
+
 def delivery_seen_by(member: TeamMember, delivery_id: str) -> Delivery:
-    """A delivery of a flow that the member sees. Raises what ``seen`` raises."""
-    return seen(member, Delivery, delivery_id, kind="webhook delivery")
+    """A delivery of a flow that the member sees. Raises what ``seen`` raises.
+
+    Deliveries to an organization's endpoint are for administrators.
+    """
+    delivery = seen(member, Delivery, delivery_id, kind="webhook delivery")
+    if delivery.lane and member.role is not Role.ADMIN:
+        raise Unseen("webhook delivery")
+    return delivery
 
 
 def endpoint_seen_by(member: TeamMember, endpoint_id: str) -> Endpoint:
@@ -216,11 +238,13 @@ def endpoint_of_member(member: TeamMember, endpoint_id: str) -> Endpoint:
 
 
 def endpoints_seen_by(member: TeamMember) -> list[Endpoint]:
-    """Receivers of the flows that the member sees, disabled ones first."""
+    """Receivers of the flows that the member sees, disabled ones first; for administrators also the organization's."""
     led = sa.select(Route.endpoint_id).join(InterviewFlow, InterviewFlow.id == Route.flow_id)
-    led = led.where(*reach(member, InterviewFlow))
-    ordered = (Endpoint.disabled_at.is_(None), Endpoint.failing_since.is_(None), Endpoint.url)
-    return list(db.session.scalars(sa.select(Endpoint).where(Endpoint.id.in_(led)).order_by(*ordered)))
+    shown: sa.ColumnElement[bool] = Endpoint.id.in_(led.where(*reach(member, InterviewFlow)))
+    if member.role is Role.ADMIN:
+        shown = sa.or_(shown, sa.and_(*of_organization(member.organization_id)))
+    ordered = (Endpoint.disabled_at.is_(None), Endpoint.failing_since.is_(None), Endpoint.url, Endpoint.id)
+    return list(db.session.scalars(sa.select(Endpoint).where(shown).order_by(*ordered)))
 
 
 def deliveries_seen_by(member: TeamMember, filters: LogFilter, *, limit: int, offset: int) -> list[Delivery]:
@@ -238,8 +262,13 @@ def again(member: TeamMember, filters: LogFilter, *, as_of: datetime, reach: tim
     """Ids of the log's events that ended within ``reach`` before ``as_of`` and can be sent again now."""
     ended = (Delivery.finished_at <= as_of, Delivery.finished_at >= present() - reach)
     final = Delivery.state.in_((DeliveryState.DELIVERED, DeliveryState.EXHAUSTED))
-    enabled = sa.exists().where(Endpoint.id == present_endpoint(), Endpoint.disabled_at.is_(None))
-    return _log(sa.select(Delivery.id), member, filters).where(final, *ended, Delivery.body.is_not(None), enabled)
+    return _log(sa.select(Delivery.id), member, filters).where(final, *ended, Delivery.body.is_not(None), enabled())
+
+
+def enabled() -> sa.ColumnElement[bool]:
+    """Whether the endpoint that an event goes to now takes events."""
+    takes = (Endpoint.disabled_at.is_(None), Endpoint.removed_at.is_(None))
+    return sa.exists().where(Endpoint.id == present_endpoint(), *takes)
 
 
 def length_of(chosen: sa.Select[Any]) -> int:
@@ -248,7 +277,8 @@ def length_of(chosen: sa.Select[Any]) -> int:
 
 def present_endpoint() -> sa.ColumnElement[Any]:
     """The endpoint an event goes to now: the flow's address may have changed since the event ended."""
-    led = sa.select(Route.endpoint_id).where(Route.flow_id == Delivery.flow_id).correlate(Delivery).scalar_subquery()
+    own_url = (Route.flow_id == Delivery.flow_id, Delivery.lane == "")
+    led = sa.select(Route.endpoint_id).where(*own_url).correlate(Delivery).scalar_subquery()
     return sa.func.coalesce(led, Delivery.endpoint_id)
 
 
@@ -270,6 +300,7 @@ def released(subjects: Collection[str]) -> sa.Select[str, datetime | None]:
 def _free(now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
     return (
         Endpoint.disabled_at.is_(None),
+        Endpoint.removed_at.is_(None),
         sa.or_(Endpoint.lease_until.is_(None), Endpoint.lease_until < now),
         sa.or_(Endpoint.not_before.is_(None), Endpoint.not_before <= now),
     )
@@ -277,8 +308,12 @@ def _free(now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
 
 def _log(query: sa.Select[Any], member: TeamMember, filters: LogFilter) -> sa.Select[Any]:
     narrowed = query.join(InterviewFlow, InterviewFlow.id == Delivery.flow_id).where(*reach(member, InterviewFlow))
+    if member.role is not Role.ADMIN:
+        narrowed = narrowed.where(Delivery.lane == "")
     if filters.flow_id:
         narrowed = narrowed.where(Delivery.flow_id == filters.flow_id)
+    if filters.endpoint_id:
+        narrowed = narrowed.where(Delivery.endpoint_id == filters.endpoint_id)
     if filters.state:
         narrowed = narrowed.where(Delivery.state == filters.state)
     if filters.event:

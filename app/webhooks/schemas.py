@@ -21,9 +21,9 @@ HEADERS = {
     "X-Parley-Test": "`1` on test events and on events about test interviews; absent otherwise.",
     "webhook-timestamp": "Time of this attempt in Unix seconds. Reject a webhook that is more than 5 minutes off.",
     "webhook-signature": "`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`; several "
-    "are separated by spaces. Absent while the flow has no `webhook_secret_key`.",
+    "are separated by spaces: during a rotation of the secret, the new one's first. Absent without a secret.",
     "x-service-signature": "HMAC-SHA256 over the raw body, 64 lower-case hex characters. It covers neither id nor "
-    "time. Absent while the flow has no `webhook_secret_key`.",
+    "time. During a rotation it is made with the old secret. Absent without a secret.",
 }
 SIGNATURES = frozenset({"webhook-signature", "x-service-signature"})
 TEST_HEADER = "X-Parley-Test"

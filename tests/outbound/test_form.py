@@ -31,6 +31,31 @@ def test_http_is_refused_unless_it_is_allowed():
     check_form("http://example.com/", http_allowed=True)
 
 
+@pytest.mark.parametrize(
+    ("url", "local", "public"),
+    [
+        ("ftp://example.com/", "begin with https:// or http://.", "begin with https://."),
+        ("http://example.com/", None, "with OUTBOUND_HTTP."),
+        ("https://10.0.0.1/", "OUTBOUND_ALLOW does not name its network.", "OUTBOUND_ALLOW does not name its network."),
+        ("https://127.0.0.1/", None, "OUTBOUND_ALLOW does not name its network."),
+        ("https://localhost/", None, "can allow with OUTBOUND_ALLOW."),
+        ("https://169.254.169.254/", "it belongs to a cloud platform.", "it belongs to a cloud platform."),
+        ("https://example.com:81/", "Use 80, 443 or a port from 1024 to 65535.", "a port from 1024 to 65535."),
+        ("https://example.com:6379/", "another port from 1024 to 65535.", "another port from 1024 to 65535."),
+    ],
+)
+def test_a_refusal_names_the_way_out(make_client, url, local, public):
+    for words, variables in ((local, {}), (public, {"APP_URL": "https://parley.example.com"})):
+        client = make_client(**variables)
+        if words is None:
+            client.check_form(url)
+            continue
+        with pytest.raises(Rejected) as refusal:
+            client.check_form(url)
+        assert words in refusal.value.message
+        assert ("OUTBOUND" in refusal.value.message) is ("OUTBOUND" in words)
+
+
 def test_an_address_of_2048_characters_is_kept_and_one_more_is_not():
     longest = "https://example.com/" + "a" * (2048 - 20)
     check_form(longest, http_allowed=False)

@@ -9,7 +9,7 @@ from app.core import encryption
 from app.core.db import db
 from app.flows.models import FlowStatus
 from app.flows.queries import secret_context
-from app.webhooks import signature
+from app.webhooks import actions, signature
 from app.webhooks.actions.outbox import FIELDS
 from app.webhooks.models import Delivery, Endpoint, EventType
 from tests.outbound.receiver import Receiver, says
@@ -75,7 +75,7 @@ def test_a_receiver_that_is_not_there_is_told_and_noted(owner, flow, receiver):
     page = send(owner, flow)
     assert page.status_code == 200
     assert "The event did not reach your receiver" in page.text
-    assert "this flow has no webhook secret" in page.text
+    assert "not signed because there is no secret" in page.text
     entry = db.session.query(AuditEntry).filter_by(action="webhook.tested").one()
     assert entry.details["answer"] in {"connect", "forbidden_address"}
 
@@ -109,4 +109,36 @@ def test_who_may_not_and_what_is_no_event(viewer, owner, outsider, flow, receive
         answer = send(owner, flow, wrong)
         assert answer.status_code == 422
         assert "Choose an event" in answer.text
+    assert receiver.requests == []
+
+
+def test_an_administrator_sends_one_to_the_organizations_endpoint_with_both_secrets(owner, colleague, receiver):
+    endpoint, old = actions.add(owner.organization, url=receiver.url, by=owner.member)
+    new = actions.rotate(endpoint, by=owner.member).secret
+    db.session.commit()
+    assert "Send a test event" in owner.browser.get(f"/webhooks/endpoints/{endpoint.id}").text
+    assert "signed with both secrets" in owner.browser.get(f"/webhooks/test?endpoint_id={endpoint.id}").text
+    data = {"endpoint_id": endpoint.id, "event": "candidate_status_updated"}
+    assert colleague.browser.post("/webhooks/test", data=data).status_code == 403
+    page = owner.browser.post("/webhooks/test", data=data)
+    assert "It accepts events" in page.text
+    (request,) = receiver.requests
+    assert json.loads(request.body)["interview_flow_name"] == "Test flow"
+    assert request.headers["x-service-signature"] == signature.sign(old, request.body)
+    given = request.headers["webhook-signature"].split(" ")
+    at, event_id = int(request.headers["webhook-timestamp"]), request.headers["webhook-id"]
+    assert given == [signature.standard(one, request.body, event_id=event_id, timestamp=at) for one in (new, old)]
+    entry = db.session.query(AuditEntry).filter_by(action="webhook.tested").one()
+    assert entry.subject == endpoint.id
+
+
+def test_there_is_none_for_a_removed_endpoint_or_one_of_flows(owner, receiver):
+    endpoint, _secret = actions.add(owner.organization, url=receiver.url, by=owner.member)
+    actions.remove(endpoint, by=owner.member)
+    of_flows = Endpoint(organization_id=owner.organization.id, url=receiver.url, url_hash="x" * 64)
+    db.session.add(of_flows)
+    db.session.commit()
+    for one in (endpoint, of_flows):
+        page = owner.browser.post("/webhooks/test", data={"endpoint_id": one.id, "event": "interview_processed"})
+        assert page.status_code == 422
     assert receiver.requests == []

@@ -69,3 +69,18 @@ def test_a_video_whose_interviews_payload_is_gone_is_cancelled(office, receiver,
     prune()
     assert office.states() == ["exhausted", "cancelled"]
     assert office.deliveries()[1].ending is Ending.PAYLOAD_DELETED
+
+
+def test_an_event_of_another_endpoint_is_not_cancelled_with_it(office, receiver, stopped):
+    flow = office.flow(receiver.url)
+    office.processed(flow, office.processed(flow), video=True)
+    db.session.execute(
+        sa.update(Delivery)
+        .where(Delivery.sequence == 1)
+        .values(state=DeliveryState.EXHAUSTED, finished_at=stopped.now, ending=Ending.ATTEMPTS_USED, lane="another")
+    )
+    db.session.execute(sa.update(Delivery).where(Delivery.sequence == 2).values(due_at=stopped.now))
+    db.session.commit()
+    stopped.move(days=91)
+    prune()
+    assert "cancelled" not in office.states()

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -9,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.core import queue, request_id
 from app.core.db import db
+from app.core.rooms import Event
 from app.flows.models import InterviewFlow
 from app.webhooks import DRAIN_WEBHOOKS, queries
 from app.webhooks.models import Delivery, DeliveryState, Ending, Endpoint, EventType, Hold, Route, new_event_id
@@ -61,25 +63,62 @@ def announce(
     never sent (``video_processed`` always needs ``interview_processed``). ``is_test`` marks events about test
     interviews, in the id and by a header.
 
-    Returns None if the flow has no ``webhook_url`` or the ``after`` event has no row, and the existing row if the
-    event was announced before.
+    Each of the organization's endpoints gets the event too, in a row and an order of its own, with the same id.
+
+    Returns the first of the new rows; None if no one listens or the ``after`` event has no row, and an existing row if
+    the event was announced before.
     """
-    if not flow.webhook_url:
-        return None
     kind = EventType(event_type)
-    announced = db.session.scalar(sa.select(Delivery).where(Delivery.subject == subject, Delivery.sequence == sequence))
+    places = _places(flow)
+    if not places:
+        return None
+    announced = db.session.scalar(
+        sa.select(Delivery)
+        .where(Delivery.subject == subject, Delivery.sequence == sequence)
+        .order_by(Delivery.lane)
+        .limit(1)
+    )
     if announced is not None:
         return announced
     needed = EventType(after) if after else FOLLOWS.get(kind)
-    if needed is not None and _row_of(subject, needed) is None:
-        return None
-    event_id = new_event_id(is_test=is_test)
-    delivery = _outbox_row(
-        flow, kind, subject=subject, sequence=sequence, body=serialise(kind, payload), event_id=event_id
-    )
-    if delivery.state is DeliveryState.PENDING:
+    if needed is not None:
+        went_to = {row.lane for row in _rows_of(subject, needed)}
+        places = {lane: endpoint for lane, endpoint in places.items() if lane in went_to}
+    event = Event(flow, payload, subject, sequence, is_test)
+    rows = [Delivery(**values) for values in _rows([event], kind, {flow.id: places})]
+    db.session.add_all(rows)
+    db.session.flush()
+    if any(row.state is DeliveryState.PENDING for row in rows):
         queue.after_commit(DRAIN_WEBHOOKS)
-    return delivery
+    return rows[0] if rows else None
+
+
+def listens_to_all(organization_id: str) -> bool:
+    """Whether an endpoint of the organization gets the events of every flow."""
+    listening = sa.select(Endpoint.id).where(*queries.of_organization(organization_id))
+    return db.session.scalar(listening.limit(1)) is not None
+
+
+def announce_all(events: Sequence[Event], *, event_type: str) -> int:
+    """As ``announce``, for events of different subjects that follow no other one: the same statements for any number.
+
+    Returns how many are new.
+    """
+    kind = EventType(event_type)
+    places = {flow.id: _places(flow) for flow in {one.flow.id: one.flow for one in events}.values()}
+    wanted = {one.subject: one for one in events if places[one.flow.id]}
+    subjects = Delivery.subject.in_(wanted)
+    announced = {
+        tuple(row) for row in db.session.execute(sa.select(Delivery.subject, Delivery.sequence).where(subjects))
+    }
+    new = [one for one in wanted.values() if (one.subject, one.sequence) not in announced]
+    if not new:
+        return 0
+    rows = list(_rows(new, kind, places))
+    db.session.execute(sa.insert(Delivery), rows)
+    if any(row["state"] is DeliveryState.PENDING for row in rows):
+        queue.after_commit(DRAIN_WEBHOOKS)
+    return len(new)
 
 
 def serialise(kind: EventType, payload: dict[str, Any]) -> bytes:
@@ -103,17 +142,15 @@ def cancel(subject: str, event_type: str) -> None:
     """
     kind = EventType(event_type)
     now = queries.present()
-    delivery = _row_of(subject, kind)
-    if delivery is None:
-        first = _row_of(subject, FOLLOWS[kind]) if kind in FOLLOWS else None
-        if first is not None:
-            db.session.add(_cancelled(first, kind))
-            db.session.flush()
-        return
+    there = {row.lane for row in _rows_of(subject, kind)}
+    firsts = _rows_of(subject, FOLLOWS[kind]) if kind in FOLLOWS else []
+    db.session.add_all([_cancelled(first, kind) for first in firsts if first.lane not in there])
+    db.session.flush()
     db.session.execute(
         sa.update(Delivery)
         .where(
-            Delivery.id == delivery.id,
+            Delivery.subject == subject,
+            Delivery.event_type == kind,
             Delivery.delivered_at.is_(None),
             Delivery.state.in_([DeliveryState.PENDING, DeliveryState.HELD, DeliveryState.EXHAUSTED]),
         )
@@ -125,7 +162,7 @@ def cancel(subject: str, event_type: str) -> None:
 
 
 def endpoint_for(organization_id: str, url: str) -> Endpoint:
-    """The organization's row for this address, created on first use. Concurrent callers get the same row."""
+    """The row for this address of flows, created on first use. Concurrent callers get the same row."""
     url_hash = hashlib.sha256(url.encode()).hexdigest()
     wanted = sa.select(Endpoint).where(Endpoint.organization_id == organization_id, Endpoint.url_hash == url_hash)
     endpoint = db.session.scalar(wanted)
@@ -157,7 +194,8 @@ def route(flow: InterviewFlow) -> Endpoint:
 
 
 def _lead(flow_id: str, endpoint: Endpoint) -> None:
-    waiting = sa.update(Delivery).where(Delivery.flow_id == flow_id, Delivery.endpoint_id != endpoint.id)
+    own_url = (Delivery.flow_id == flow_id, Delivery.lane == "")
+    waiting = sa.update(Delivery).where(*own_url, Delivery.endpoint_id != endpoint.id)
     closed = endpoint.disabled_at is not None
     state, hold = (DeliveryState.HELD, Hold.DISABLED) if closed else (DeliveryState.PENDING, None)
     now = queries.present()
@@ -172,37 +210,47 @@ def _lead(flow_id: str, endpoint: Endpoint) -> None:
     db.session.expire_all()
 
 
-def _outbox_row(
-    flow: InterviewFlow, kind: EventType, *, subject: str, sequence: int, body: bytes, event_id: str
-) -> Delivery:
-    endpoint = route(flow)
+def _places(flow: InterviewFlow) -> dict[str, Endpoint]:
+    """The endpoints that get the flow's events, by lane."""
+    places = {"": route(flow)} if flow.webhook_url else {}
+    ordered = sa.select(Endpoint).where(*queries.of_organization(flow.organization_id)).order_by(Endpoint.id)
+    return places | {endpoint.id: endpoint for endpoint in db.session.scalars(ordered)}
+
+
+def _behind(events: Iterable[Event]) -> set[tuple[str, str]]:
+    """Subjects and lanes in which an event before the given one has not been delivered yet."""
+    sequences = {one.subject: one.sequence for one in events}
     # The lock orders this against a 2xx being recorded now: either we see it, or it releases the new row.
-    earlier = sa.select(Delivery.id).where(
-        Delivery.subject == subject, Delivery.sequence < sequence, sa.not_(queries.passed(Delivery))
+    waiting = sa.select(Delivery.subject, Delivery.lane, Delivery.sequence).where(
+        Delivery.subject.in_(sequences), sa.not_(queries.passed(Delivery))
     )
-    hold = None
-    if db.session.execute(earlier.with_for_update()).first() is not None:
-        hold = Hold.ORDER
-    elif endpoint.disabled_at is not None:
-        hold = Hold.DISABLED
-    now = queries.present()
-    delivery = Delivery(
-        event_id=event_id,
-        organization_id=flow.organization_id,
-        flow_id=flow.id,
-        endpoint_id=endpoint.id,
-        event_type=kind,
-        subject=subject,
-        sequence=sequence,
-        body=body,
-        hold=hold,
-        due_at=now,
-        state=DeliveryState.PENDING if hold is None else DeliveryState.HELD,
-        request_id=request_id.current_or_none(),
-    )
-    db.session.add(delivery)
-    db.session.flush()
-    return delivery
+    in_order = waiting.order_by(Delivery.subject, Delivery.lane, Delivery.sequence).with_for_update()
+    return {(subject, lane) for subject, lane, at in db.session.execute(in_order) if at < sequences[subject]}
+
+
+def _rows(
+    events: Sequence[Event], kind: EventType, places: Mapping[str, Mapping[str, Endpoint]]
+) -> Iterator[dict[str, Any]]:
+    """The outbox rows of events of different subjects, one for each lane in ``places`` of their flow."""
+    behind = _behind(events)
+    common = {"event_type": kind, "due_at": queries.present(), "request_id": request_id.current_or_none()}
+    for one in events:
+        body, event_id = serialise(kind, one.payload), new_event_id(is_test=one.is_test)
+        for lane, endpoint in places[one.flow.id].items():
+            closed = Hold.DISABLED if endpoint.disabled_at is not None else None
+            hold = Hold.ORDER if (one.subject, lane) in behind else closed
+            yield common | {
+                "event_id": event_id,
+                "organization_id": one.flow.organization_id,
+                "flow_id": one.flow.id,
+                "endpoint_id": endpoint.id,
+                "subject": one.subject,
+                "sequence": one.sequence,
+                "lane": lane,
+                "body": body,
+                "hold": hold,
+                "state": DeliveryState.PENDING if hold is None else DeliveryState.HELD,
+            }
 
 
 def _cancelled(first: Delivery, kind: EventType) -> Delivery:
@@ -214,6 +262,7 @@ def _cancelled(first: Delivery, kind: EventType) -> Delivery:
         event_type=kind,
         subject=first.subject,
         sequence=first.sequence + 1,
+        lane=first.lane,
         state=DeliveryState.CANCELLED,
         ending=Ending.RECORDING_REVOKED,
         due_at=now,
@@ -221,5 +270,5 @@ def _cancelled(first: Delivery, kind: EventType) -> Delivery:
     )
 
 
-def _row_of(subject: str, kind: EventType) -> Delivery | None:
-    return db.session.scalar(sa.select(Delivery).where(Delivery.subject == subject, Delivery.event_type == kind))
+def _rows_of(subject: str, kind: EventType) -> Sequence[Delivery]:
+    return db.session.scalars(sa.select(Delivery).where(Delivery.subject == subject, Delivery.event_type == kind)).all()

@@ -1,18 +1,20 @@
 """Sends events again for an administrator. Order is kept: only events that were delivered before go out of turn."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
 from app.accounts import actions as accounts
-from app.accounts.models import Role, TeamMember
+from app.accounts.models import Owner, Role, TeamMember
 from app.core import queue
 from app.core.db import db
 from app.core.errors import Conflict, Forbidden, Rejected
 from app.flows.models import InterviewFlow
 from app.webhooks import DRAIN_WEBHOOKS, queries
+from app.webhooks.actions.audit import note
 from app.webhooks.actions.results import release
 from app.webhooks.models import Delivery, DeliveryState, Ending, EventType, Hold
 from app.webhooks.queries import LogFilter
@@ -22,10 +24,11 @@ MOST_AT_ONCE = 10_000
 FINAL = (DeliveryState.DELIVERED, DeliveryState.EXHAUSTED)
 
 
-def resend(delivery: Delivery, *, by: TeamMember) -> None:
+def resend(delivery: Delivery, *, by: TeamMember | None) -> None:
     """Send one event again with the same bytes and id. A pending one becomes due now. Audited.
 
-    Raises Forbidden for members who are not administrators, and Conflict, saying what to do, if it cannot be sent.
+    ``by`` is None for calls of ``/v1``. Raises Forbidden for members who are not administrators, and Conflict, saying
+    what to do, if it cannot be sent.
     """
     _only_admins(by)
     now = queries.present()
@@ -34,10 +37,30 @@ def resend(delivery: Delivery, *, by: TeamMember) -> None:
         _change(delivery.id, DeliveryState.PENDING, due_at=now)
     else:
         _again([delivery], now)
-    accounts.write_audit(
-        by.organization, action="webhook.resent", subject=delivery.id, by=by, details={"event_id": delivery.event_id}
-    )
+    note(delivery.organization_id, "webhook.resent", delivery.id, by=by, event_id=delivery.event_id)
     queue.after_commit(DRAIN_WEBHOOKS)
+
+
+def resend_chosen(organization: Owner, chosen: sa.Select[Any], *, about: Mapping[str, object]) -> int:
+    """Send again, for a call of ``/v1``, the ``chosen`` events that can be. Returns how many. Audited with ``about``.
+
+    Raises Rejected for more than 10,000 events.
+    """
+    now = queries.present()
+    able = chosen.where(
+        Delivery.state.in_(FINAL),
+        Delivery.body.is_not(None),
+        Delivery.finished_at >= now - REACH,
+        queries.enabled(),
+    )
+    ids = list(db.session.scalars(able.order_by(Delivery.sequence, Delivery.id).limit(MOST_AT_ONCE + 1)))
+    if len(ids) > MOST_AT_ONCE:
+        raise Rejected("This range has more than 10,000 events. Choose a shorter one.", field="since")
+    count = _begin_again(ids, now)
+    if count:
+        note(organization.id, "webhook.range_resent", organization.id, by=None, filter=about, events=count)
+        queue.after_commit(DRAIN_WEBHOOKS)
+    return count
 
 
 def resend_range(
@@ -58,6 +81,7 @@ def resend_range(
     states = FINAL[1:] if failed_only else FINAL
     chosen = sa.select(Delivery).where(
         Delivery.flow_id == flow.id,
+        Delivery.lane == "",
         Delivery.state.in_(states),
         Delivery.body.is_not(None),
         Delivery.finished_at >= since,
@@ -119,8 +143,10 @@ def dismiss(delivery: Delivery, *, by: TeamMember) -> None:
 
 def _refuse(delivery: Delivery, now: datetime) -> None:
     closed = delivery.endpoint.disabled_at is not None
+    is_gone = delivery.endpoint.removed_at is not None
     too_late = delivery.finished_at is not None and delivery.finished_at < now - REACH
     reasons = {
+        "The webhook endpoint was removed.": is_gone,
         "The webhook endpoint is disabled. Enable it first.": closed,
         "A cancelled event cannot be sent.": delivery.state is DeliveryState.CANCELLED,
         "This event is being sent right now.": delivery.state is DeliveryState.SENDING,
@@ -172,6 +198,6 @@ def _change(delivery_id: str, expected: DeliveryState, **values: object) -> None
     db.session.expire_all()
 
 
-def _only_admins(member: TeamMember) -> None:
-    if member.role is not Role.ADMIN:
+def _only_admins(member: TeamMember | None) -> None:
+    if member is not None and member.role is not Role.ADMIN:
         raise Forbidden("Only administrators can replay events.")

@@ -12,6 +12,7 @@ from app.accounts.models import Organization
 from app.core.db import db, new_id
 from app.webhooks import queries, schedule
 from app.webhooks.actions.endpoints import disable
+from app.webhooks.actions.telling import tell
 from app.webhooks.actions.turns import Turn
 from app.webhooks.delivery import Outcome
 from app.webhooks.models import (
@@ -23,7 +24,7 @@ from app.webhooks.models import (
     Endpoint,
     ErrorClass,
     Hold,
-    Route,
+    Trouble,
 )
 
 Result = tuple[Turn, Outcome]
@@ -94,11 +95,10 @@ def _failed(result: Result, now: datetime) -> bool:
         values |= {"state": DeliveryState.EXHAUSTED, "ending": Ending.ATTEMPTS_USED, "finished_at": now}
     else:
         # The flow's address may have changed while this attempt was under way.
-        led = sa.select(Route.endpoint_id).where(Route.flow_id == turn.flow_id).scalar_subquery()
         values |= {
             "state": DeliveryState.PENDING,
             "due_at": now + delay,
-            "endpoint_id": sa.func.coalesce(led, Delivery.endpoint_id),
+            "endpoint_id": queries.present_endpoint(),
         }
     statement = (
         sa.update(Delivery)
@@ -155,7 +155,7 @@ def _well(turns: list[Turn], now: datetime) -> None:
 def _ill(turn: Turn, outcome: Outcome, *, now: datetime) -> None:
     """Free an endpoint that failed, record the failure, and disable the endpoint if it is gone or given up."""
     endpoint = db.session.get_one(Endpoint, turn.endpoint_id)
-    if endpoint.fence != turn.endpoint_fence:
+    if endpoint.fence != turn.endpoint_fence or endpoint.removed_at is not None:
         return
     endpoint.lease_until = None
     endpoint.timeouts = endpoint.timeouts + 1 if outcome.error == "timeout" else 0
@@ -166,6 +166,7 @@ def _ill(turn: Turn, outcome: Outcome, *, now: datetime) -> None:
     if turn.attempts + 1 == schedule.NOTICED_AT and endpoint.noticed_at is None:
         endpoint.noticed_at = now
         notice(endpoint, "webhook.failing", attempts=turn.attempts + 1)
+        tell(endpoint, Trouble.FAILING)
     db.session.flush()
     if endpoint.disabled_at is None and outcome.gone:
         disable(endpoint, because=DisabledBy.GONE)
@@ -174,6 +175,6 @@ def _ill(turn: Turn, outcome: Outcome, *, now: datetime) -> None:
 
 
 def notice(endpoint: Endpoint, action: str, **details: Any) -> None:
-    """Audit the incident. Administrators are mailed about it soon after, see ``telling``."""
+    """Audit the incident. ``telling`` announces it to members."""
     organization = db.session.get_one(Organization, endpoint.organization_id)
     accounts.write_audit(organization, action=action, subject=endpoint.id, by=None, details=details)

@@ -8,8 +8,8 @@ from sqlalchemy.orm import aliased
 
 from app.core.db import db
 from app.webhooks import queries
-from app.webhooks.actions import endpoints, outbox, results
-from app.webhooks.models import Attempt, Delivery, DeliveryState, Ending, Endpoint, Hold
+from app.webhooks.actions import endpoints, outbox, results, rotation, telling
+from app.webhooks.models import Attempt, Delivery, DeliveryState, Ending, Endpoint, Hold, Trouble
 
 HELD_AT_MOST = timedelta(days=30)
 ATTEMPTS_KEPT = timedelta(days=30)
@@ -24,15 +24,18 @@ def tidy() -> None:
         outbox.route(flow)
     _move(queries.without_address(), state=DeliveryState.HELD, hold=Hold.NO_URL, changed_at=now)
     _move(queries.with_address_again(), state=DeliveryState.PENDING, hold=None, due_at=now, changed_at=now)
+    endpoints.drop(queries.at_removed_endpoints(), now)
     _waiting_for_nothing()
     _agree_with_endpoints()
     for endpoint in db.session.scalars(queries.to_warn(now)).all():
         endpoint.warned_at = now
         results.notice(endpoint, "webhook.warned", failing_since=str(endpoint.failing_since))
+        telling.tell(endpoint, Trouble.WARNED)
 
 
 def prune() -> int:
-    """Delete attempts after 30 days and payloads 90 days after the end; give up events held for 30 days.
+    """Delete attempts after 30 days, payloads 90 days after the end and secrets after their rotation; give up events
+    held for 30 days.
 
     At most 1,000 rows of each kind per call. Returns how many rows changed.
     """
@@ -57,7 +60,7 @@ def prune() -> int:
         changed_at=now,
         finished_at=now,
     )
-    return len(gone) + emptied + given_up + _cancel_orphans()
+    return len(gone) + emptied + given_up + _cancel_orphans() + rotation.forget_old()
 
 
 def forget(subject: str) -> int:
@@ -89,7 +92,14 @@ def _cancel_orphans() -> int:
     first = aliased(Delivery)
     orphans = (
         sa.select(Delivery.id)
-        .join(first, sa.and_(first.subject == Delivery.subject, first.sequence < Delivery.sequence))
+        .join(
+            first,
+            sa.and_(
+                first.subject == Delivery.subject,
+                first.lane == Delivery.lane,
+                first.sequence < Delivery.sequence,
+            ),
+        )
         .where(
             Delivery.state == DeliveryState.HELD,
             first.state == DeliveryState.EXHAUSTED,

@@ -1,18 +1,18 @@
-"""Recruiters' pages of webhooks: the log, one delivery with its attempts, and the administrators' actions."""
+"""The log of webhooks, one delivery with its attempts, test events, and what administrators do with deliveries."""
 
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from flask import Blueprint, current_app, flash, redirect, render_template, request, url_for
+from flask import current_app, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from app import gateways
-from app.accounts.access import current_member, require_admin, require_member, require_recruiter
-from app.accounts.models import Role
+from app.accounts.access import current_member, require_admin, require_recruiter
 from app.core.db import db
-from app.core.errors import Conflict, Rejected
+from app.core.errors import Rejected
+from app.flows.models import InterviewFlow
 from app.flows.queries import flow_seen_by, flow_to_change, titles_seen_by
 from app.settings import Settings
 from app.web import rate_limits
@@ -21,14 +21,13 @@ from app.web.templating import offset_of_request
 from app.webhooks import actions, health, queries
 from app.webhooks.actions import MOST_AT_ONCE, REACH
 from app.webhooks.delivery import attempt
-from app.webhooks.models import DeliveryState, DisabledBy, EventType
+from app.webhooks.models import DeliveryState, Endpoint, EventType
+from app.webhooks.pages.blueprint import done, may_change, pages
 
 PER_PAGE = 50
 TESTS_PER_MINUTE = 20
-FILTER = ("flow", "state", "event", "since", "until")
-
-pages = Blueprint("webhooks", __name__)
-pages.before_request(require_member)
+LONGEST_NAME = 80
+FILTER = ("flow", "endpoint_id", "state", "event", "since", "until")
 
 
 @pages.get("/webhooks")
@@ -37,7 +36,8 @@ def index() -> str:
     member, offset = current_member(), offset_of_request()
     filters = asked_for(request.args)
     flow = flow_seen_by(member, filters.flow_id) if filters.flow_id else None
-    endpoints = [one for one in queries.endpoints_seen_by(member) if flow is None or one.url == flow.webhook_url]
+    seen = queries.endpoints_seen_by(member)
+    endpoints = [one for one in seen if flow is None or one.is_organizations or one.url == flow.webhook_url]
     return render_template(
         "webhooks/index.html",
         deliveries=queries.deliveries_seen_by(member, filters, limit=PER_PAGE, offset=offset),
@@ -49,22 +49,31 @@ def index() -> str:
         endpoints=endpoints,
         rates=health.rates(endpoints),
         flow_choices=[("", "All"), *titles_seen_by(member)],
+        endpoint_choices=[("", "All"), *((one.id, endpoint_name(one)) for one in seen)],
         state_choices=[("", "All"), *((one.value, one.value.capitalize()) for one in DeliveryState)],
         filter_parameters=filter_parameters(),
-        may_change=_may_change(),
+        may_change=may_change(),
     )
 
 
 def asked_for(parameters: Mapping[str, str]) -> queries.LogFilter:
-    """The filter in a query string or form. Unreadable values are ignored. Raises Forbidden for a foreign flow."""
-    flow_id, state, event = (parameters.get(name, "") for name in ("flow", "state", "event"))
+    """The filter in a query string or form. Unreadable values are ignored. Raises Forbidden for what is foreign."""
+    flow_id, endpoint_id, state, event = (parameters.get(name, "") for name in FILTER[:4])
+    member = current_member()
     return queries.LogFilter(
-        flow_id=flow_seen_by(current_member(), flow_id).id if flow_id else "",
+        flow_id=flow_seen_by(member, flow_id).id if flow_id else "",
+        endpoint_id=queries.endpoint_of_member(member, endpoint_id).id if endpoint_id else "",
         state=DeliveryState(state) if state in set(DeliveryState) else None,
         event=EventType(event) if event in set(EventType) else None,
         since=day_in(parameters.get("since", "")),
         until=day_in(parameters.get("until", "")),
     )
+
+
+def endpoint_name(endpoint: Endpoint) -> str:
+    """A choice of the filter."""
+    url = endpoint.url if len(endpoint.url) <= LONGEST_NAME else f"{endpoint.url[:LONGEST_NAME]}…"
+    return f"{url} (all flows)" if endpoint.is_organizations else url
 
 
 def filter_parameters() -> dict[str, Any]:
@@ -77,7 +86,7 @@ def filter_parameters() -> dict[str, Any]:
 def show(delivery_id: str) -> str:
     """One event with its body and every attempt of the last 30 days."""
     delivery = queries.delivery_seen_by(current_member(), delivery_id)
-    return render_template("webhooks/show.html", delivery=delivery, shown=shown, may_change=_may_change())
+    return render_template("webhooks/show.html", delivery=delivery, shown=shown, may_change=may_change())
 
 
 @pages.post("/webhooks/deliveries/<delivery_id>/resend")
@@ -85,7 +94,7 @@ def resend(delivery_id: str) -> AnyResponse:
     """Send one event again."""
     require_admin()
     delivery = queries.delivery_seen_by(current_member(), delivery_id)
-    return _done(
+    return done(
         lambda: actions.resend(delivery, by=current_member()),
         "The event is being replayed.",
         url_for("webhooks.show", delivery_id=delivery_id),
@@ -97,7 +106,7 @@ def dismiss(delivery_id: str) -> AnyResponse:
     """Dismiss an exhausted status event so that later events of its candidate are sent."""
     require_admin()
     delivery = queries.delivery_seen_by(current_member(), delivery_id)
-    return _done(
+    return done(
         lambda: actions.dismiss(delivery, by=current_member()),
         "The event was dismissed. Later events of this candidate are being sent.",
         url_for("webhooks.show", delivery_id=delivery_id),
@@ -118,18 +127,17 @@ def resend_range() -> AnyResponse:
         count = actions.resend_range(flow, since=since, until=until, failed_only=failed_only, by=current_member())
         return f"{count} events are being replayed." if count else "No event ended in this time range."
 
-    return _done(work, "", url_for("webhooks.index", flow=flow.id))
+    return done(work, "", url_for("webhooks.index", flow=flow.id))
 
 
 @pages.get("/webhooks/test")
 def try_out() -> str:
-    """Preview a flow's test event of the chosen kind."""
-    require_recruiter()
-    flow = flow_to_change(current_member(), request.args.get("flow", ""))
+    """Preview a test event of the chosen kind, to a flow's URL or an organization's endpoint."""
+    target = _target(request.args)
     name = request.args.get("event", "")
     kind = EventType(name) if name in set(EventType) else EventType.INTERVIEW_PROCESSED
-    message = actions.sample(flow, kind, app_url=_app_url())
-    return render_template("webhooks/test.html", flow=flow, kind=kind, message=message, outcome=None, shown=shown)
+    message = actions.sample(target, kind, app_url=_app_url())
+    return render_template("webhooks/test.html", target=target, kind=kind, message=message, outcome=None, shown=shown)
 
 
 @pages.post("/webhooks/test")
@@ -137,59 +145,37 @@ def send_test() -> str:
     """Send a test event once, immediately, and show the receiver's response."""
     require_recruiter()
     rate_limits.count("webhook-test", most=TESTS_PER_MINUTE)
-    flow, name = flow_to_change(current_member(), request.form.get("flow", "")), request.form.get("event", "")
+    target, name = _target(request.form), request.form.get("event", "")
     if name not in set(EventType):
         raise Rejected("Choose an event.", field="event")
     kind = EventType(name)
-    message = actions.sample(flow, kind, app_url=_app_url())
+    message = actions.sample(target, kind, app_url=_app_url())
     db.session.commit()  # ends the read: sending is slow
     outcome = asyncio.run(attempt(message, http=gateways.current().http))
-    actions.tested(flow, kind, outcome, by=current_member())
+    actions.tested(target, kind, outcome, by=current_member())
     db.session.commit()
-    return render_template("webhooks/test.html", flow=flow, kind=kind, message=message, outcome=outcome, shown=shown)
-
-
-@pages.post("/webhooks/endpoints/<endpoint_id>/enable")
-def enable(endpoint_id: str) -> AnyResponse:
-    """Send to this receiver again. Held events are sent in order."""
-    require_admin()
-    endpoint = queries.endpoint_seen_by(current_member(), endpoint_id)
-
-    def work() -> str:
-        released = actions.enable(endpoint, by=current_member())
-        return f"The endpoint is enabled. {released} held events are being sent, at most 10 per second."
-
-    return _done(work, "", url_for("webhooks.index"))
-
-
-@pages.post("/webhooks/endpoints/<endpoint_id>/disable")
-def disable(endpoint_id: str) -> AnyResponse:
-    """Send nothing to this receiver until it is enabled. Events are held for 30 days."""
-    require_admin()
-    endpoint = queries.endpoint_seen_by(current_member(), endpoint_id)
-    return _done(
-        lambda: actions.disable(endpoint, because=DisabledBy.MEMBER, by=current_member()),
-        "The endpoint is disabled. Events are held until you enable it, for at most 30 days.",
-        url_for("webhooks.index"),
+    return render_template(
+        "webhooks/test.html", target=target, kind=kind, message=message, outcome=outcome, shown=shown
     )
+
+
+def _target(parameters: Mapping[str, str]) -> InterviewFlow | Endpoint:
+    """The organization's endpoint (``endpoint_id``, for administrators) or the flow (``flow``) of a test event."""
+    require_recruiter()
+    endpoint_id = parameters.get("endpoint_id", "")
+    if not endpoint_id:
+        return flow_to_change(current_member(), parameters.get("flow", ""))
+    require_admin()
+    receiver = queries.endpoint_seen_by(current_member(), endpoint_id)
+    if not receiver.is_organizations:
+        raise Rejected("This endpoint is the webhook URL of flows. Send a test event from the flow's page.")
+    return receiver
 
 
 def shown(raw: bytes | None) -> str:
     """Bytes of a body or response as text. Unprintable characters are replaced."""
     text = (raw or b"").decode(errors="replace")
     return "".join(sign if sign.isprintable() or sign in "\n\t" else "\N{REPLACEMENT CHARACTER}" for sign in text)
-
-
-def _done(work: Any, message: str, back: str) -> AnyResponse:
-    try:
-        said = work()
-    except (Conflict, Rejected) as refusal:
-        db.session.rollback()
-        flash(refusal.message, "bad")
-    else:
-        db.session.commit()
-        flash(said or message, "good")
-    return redirect(back, 303)
 
 
 def _moment(name: str, *, optional: bool = False) -> datetime | None:
@@ -208,30 +194,6 @@ def _app_url() -> str:
     return settings.app_url
 
 
-def _may_change() -> bool:
-    return current_member().role is Role.ADMIN
-
-
-@pages.get("/webhooks/endpoints/<endpoint_id>")
-def endpoint(endpoint_id: str) -> str:
-    """One receiver: its success rate, response times and current failures."""
-    member = current_member()
-    receiver = queries.endpoint_of_member(member, endpoint_id)
-    is_admin = member.role is Role.ADMIN
-    day, week = health.day_and_week(receiver)
-    return render_template(
-        "webhooks/endpoint.html",
-        endpoint=receiver,
-        day=day,
-        week=week,
-        failures=health.failures_in_a_row(receiver),
-        waiting=health.waiting(receiver),
-        latest=health.latest(receiver) if is_admin else [],
-        flows=health.flows_of(receiver, member),
-        may_change=is_admin,
-    )
-
-
 @pages.get("/webhooks/again")
 def again() -> str:
     """Confirmation page: how many of the events in the log would be sent again."""
@@ -248,6 +210,7 @@ def again() -> str:
         count=queries.length_of(chosen),
         filter_parameters=filter_parameters(),
         titles=dict(titles_seen_by(member)),
+        endpoint=queries.endpoint_of_member(member, filters.endpoint_id) if filters.endpoint_id else None,
     )
 
 
