@@ -1,19 +1,23 @@
 """Actions on interview flows. The schemas have checked all values; logo and video are already fetched and stored."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
+import sqlalchemy as sa
+
 from app.accounts.actions import write_audit
-from app.accounts.models import Team, TeamMember
+from app.accounts.models import Organization, Team, TeamMember
 from app.core import clock, encryption
 from app.core.db import db, new_id
-from app.core.errors import Rejected
+from app.core.errors import Conflict, Rejected
 from app.core.queue import after_commit
 from app.flows import PREPARE_SPEECH
+from app.flows.criteria import Criterion
 from app.flows.forbidden_topics import check
 from app.flows.media import StoredMedia
-from app.flows.models import LONGEST, FlowGrant, FlowStatus, InterviewFlow, SpeechState
-from app.flows.queries import grants_of, secret_context, secret_of
+from app.flows.models import LONGEST, FlowCriteria, FlowGrant, FlowStatus, InterviewFlow, SpeechState
+from app.flows.queries import criteria_of, grants_of, secret_context, secret_of
 from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
 
 _SPOKEN = ("questions", "intro", "outro", "language", "voice_id")
@@ -27,9 +31,12 @@ _OF_ITS_OWN = frozenset(
         "created_at",
         "changed_at",
         "webhook_secret_sealed",
+        "webhook_old_secret_sealed",
+        "webhook_old_secret_until",
         "logo_key",
         "preamble_video_key",
         "preamble_video_type",
+        "criteria_number",
         "speech_state",
         "spoken_with",
         "lease_until",
@@ -37,6 +44,12 @@ _OF_ITS_OWN = frozenset(
         "recoveries",
     }
 )
+FACTS = {
+    "criteria_number": "criteria",
+    "webhook_old_secret_sealed": "webhook_secret_sealed",
+    "webhook_old_secret_until": "webhook_secret_sealed",
+}
+"""Names of changed fields in the audit log, where they are not those of the columns."""
 
 
 def create(team: Team, values: Mapping[str, Any], *, files: StoredMedia, by: TeamMember | None = None) -> InterviewFlow:
@@ -48,9 +61,10 @@ def create(team: Team, values: Mapping[str, Any], *, files: StoredMedia, by: Tea
         id=new_id(), team_id=team.id, organization_id=team.organization_id, team=team, organization=team.organization
     )
     _apply(flow, values)
-    _attach(flow, values, files)
+    _attach(flow, files)
     db.session.add(flow)
     db.session.flush()
+    _keep_criteria(flow, values.get("criteria", ()))
     _note(flow, "flow.created", by=by)
     _note_overrules(flow, {}, by=by)
     after_commit(PREPARE_SPEECH, flow.id)
@@ -65,7 +79,12 @@ def duplicate(flow: InterviewFlow, *, files: StoredMedia, by: TeamMember) -> Int
     names = [attribute.key for attribute in InterviewFlow.__mapper__.column_attrs if attribute.key not in _OF_ITS_OWN]
     values = {name: getattr(flow, name) for name in names}
     title = f"Copy of {flow.title}"[: LONGEST["title"]].rstrip()
-    more = {"title": title, "questions": list(flow.questions), "webhook_secret_key": secret_of(flow)}
+    more = {
+        "title": title,
+        "questions": list(flow.questions),
+        "webhook_secret_key": secret_of(flow),
+        "criteria": criteria_of(flow),
+    }
     copy = create(flow.team, {**values, **more}, files=files, by=by)
     for grant in grants_of(flow):
         db.session.add(FlowGrant(flow_id=copy.id, member_id=grant.member_id, right=grant.right, by_id=by.id))
@@ -74,17 +93,33 @@ def duplicate(flow: InterviewFlow, *, files: StoredMedia, by: TeamMember) -> Int
 
 
 def edit(
-    flow: InterviewFlow, values: Mapping[str, Any], *, files: StoredMedia, by: TeamMember | None = None
+    flow: InterviewFlow,
+    values: Mapping[str, Any],
+    *,
+    files: StoredMedia,
+    without: Collection[str] = (),
+    by: TeamMember | None = None,
+    seen: datetime | None = None,
 ) -> list[str]:
     """Change the named values. Interviews that have started keep the script they started with.
 
-    Returns the storage keys of the replaced logo and video. The edge deletes them after its commit.
+    ``without`` names files to remove: ``logo``, ``video``. A file whose address is removed goes too; an uploaded one
+    has none, so it stays. Returns the storage keys of the replaced files. The edge deletes them after its commit.
+    Raises Rejected, and Conflict if the flow is not as it was at ``seen``, its ``changed_at`` when someone opened it.
     """
+    if seen is not None:
+        db.session.refresh(flow, with_for_update=True)
+        if flow.changed_at != seen:
+            raise Conflict("Someone else changed this flow in the meantime.")
     _refuse_archived(flow)
     before = _facts(flow)
+    addresses = {"logo": "company_logo_url", "video": "preamble_video_url"}
+    cleared = [what for what, name in addresses.items() if before[name] and values.get(name, before[name]) is None]
     _apply(flow, values)
-    replaced = _attach(flow, values, files)
-    changed = sorted(name for name, value in _facts(flow).items() if value != before[name])
+    replaced = _attach(flow, files, without={*without, *cleared})
+    if "criteria" in values:
+        _keep_criteria(flow, values["criteria"])
+    changed = sorted({FACTS.get(name, name) for name, value in _facts(flow).items() if value != before[name]})
     flow.changed_at = clock.now()
     if not set(changed).isdisjoint(_SPOKEN):
         speak_again(flow)
@@ -92,6 +127,23 @@ def edit(
     if changed:
         _note(flow, "flow.changed", by=by, fields=changed)
     _note_overrules(flow, before["overrules"] or {}, by=by)
+    return replaced
+
+
+def set_branding(
+    organization: Organization, *, accent: str | None, files: StoredMedia, without: Collection[str], by: TeamMember
+) -> list[str]:
+    """Set the color and the logo of flows without their own. Audited. Returns the keys of replaced files."""
+    replaced = []
+    changed = ["accent"] if accent != organization.accent else []
+    organization.accent = accent
+    if files.logo_key or ("logo" in without and organization.logo_key):
+        replaced = [organization.logo_key] if organization.logo_key else []
+        organization.logo_key = files.logo_key
+        changed.append("logo")
+    if changed:
+        details = {"fields": changed}
+        write_audit(organization, action="organization.branding", subject=organization.id, by=by, details=details)
     return replaced
 
 
@@ -105,12 +157,16 @@ def _note(flow: InterviewFlow, action: str, *, by: TeamMember | None, **details:
 
 
 def _note_overrules(flow: InterviewFlow, before: Mapping[str, str], *, by: TeamMember | None) -> None:
-    """Record each question about a forbidden topic that someone gave a new reason for. Its words stay with the flow."""
+    """Record each question or criterion about a forbidden topic that someone gave a new reason for. Its words stay with
+    the flow.
+    """
     reasons = flow.overrules or {}
-    for number, question in enumerate(flow.questions, 1):
-        if reasons.get(question) != before.get(question) and question in reasons:
-            topics = [found.topic.name for found in check(question, flow.language or DEFAULT_LANGUAGE)]
-            _note(flow, "flow.topic_overruled", by=by, question=number, topics=topics)
+    texts = [("question", *one) for one in enumerate(flow.questions, 1)]
+    texts += [("criterion", number, one.words) for number, one in enumerate(criteria_of(flow), 1)]
+    for kind, number, text in texts:
+        if reasons.get(text) != before.get(text) and text in reasons:
+            topics = [found.topic.name for found in check(text, flow.language or DEFAULT_LANGUAGE)]
+            _note(flow, "flow.topic_overruled", by=by, **{kind: number, "topics": topics})
 
 
 def close(flow: InterviewFlow, *, by: TeamMember | None = None) -> None:
@@ -147,19 +203,40 @@ def _apply(flow: InterviewFlow, values: Mapping[str, Any]) -> None:
 
 
 def _keep_secret(flow: InterviewFlow, secret: str | None) -> None:
-    # nosemgrep: secret-compared-with-equals - a caller who may set it may read it anyway
-    if secret == secret_of(flow):
-        return
+    """The new secret counts at once: a rotation that is under way ends."""
+    try:
+        # nosemgrep: secret-compared-with-equals - a caller who may set it may read it anyway
+        if secret == secret_of(flow):
+            return
+    except encryption.SealBroken:
+        pass  # saving it again is the way out
+    flow.webhook_old_secret_sealed = flow.webhook_old_secret_until = None
     flow.webhook_secret_sealed = None if secret is None else encryption.seal(secret, context=secret_context(flow.id))
 
 
-def _attach(flow: InterviewFlow, values: Mapping[str, Any], files: StoredMedia) -> list[str]:
-    """Replace files by the fetched ones, and drop the file of an address that was removed. Returns the old keys."""
+def _keep_criteria(flow: InterviewFlow, items: Sequence[Criterion]) -> None:
+    """Store other criteria as a new version. Results keep the version that they were scored with."""
+    # One change after the other: two of them at once would both take the next number.
+    db.session.execute(sa.select(InterviewFlow.id).where(InterviewFlow.id == flow.id).with_for_update())
+    if tuple(items) == criteria_of(flow):
+        return
+    number = None
+    if items:
+        numbers = sa.select(sa.func.max(FlowCriteria.number)).where(FlowCriteria.flow_id == flow.id)
+        number = (db.session.scalar(numbers) or 0) + 1
+        db.session.add(FlowCriteria(flow_id=flow.id, number=number, items=tuple(items)))
+    flow.criteria_number = number
+    db.session.flush()
+    db.session.expire(flow, ["criteria"])
+
+
+def _attach(flow: InterviewFlow, files: StoredMedia, *, without: Collection[str] = ()) -> list[str]:
+    """Replace files by the stored ones, and drop those of ``without``. Returns the old keys."""
     replaced: list[str | None] = []
-    if files.logo_key or ("company_logo_url" in values and values["company_logo_url"] is None):
+    if files.logo_key or "logo" in without:
         replaced.append(flow.logo_key)
         flow.logo_key = files.logo_key
-    if files.video_key or ("preamble_video_url" in values and values["preamble_video_url"] is None):
+    if files.video_key or "video" in without:
         replaced.append(flow.preamble_video_key)
         flow.preamble_video_key, flow.preamble_video_type = files.video_key, files.video_type
     return [key for key in replaced if key]

@@ -8,6 +8,8 @@ from flask import Request, Response, after_this_request, current_app
 from app import gateways
 from app.accounts import idempotency
 from app.accounts.access import caller, require_api_key
+from app.accounts.key_guard import narrows_itself
+from app.accounts.key_scope import refuse_new_flow
 from app.accounts.queries import oldest_team, team_of
 from app.core.db import db
 from app.flows import actions, media
@@ -39,6 +41,7 @@ blp.before_request(require_api_key)
 @blp.arguments(InterviewFlowQuerySchema, location="query")
 @blp.response(200, InterviewFlowsSchema, description="One page of flows.", example={"interview_flows": [FLOW_EXAMPLE]})
 @blp.doc(operationId="listInterviewFlows")
+@narrows_itself
 def list_interview_flows(query: dict[str, Any]) -> dict[str, list[InterviewFlow]]:
     """List interview flows, including archived ones, newest first."""
     organization = caller()
@@ -79,15 +82,17 @@ blp.ARGUMENTS_PARSER = _Parser()
     headers={"Warning": header("Warning")},
 )
 @blp.doc(operationId="createInterviewFlow")
+@narrows_itself
 def create_interview_flow(body: dict[str, Any]) -> dict[str, str]:
     """Create an interview flow. A logo or intro video is fetched and checked before anything is saved."""
     organization = caller()
+    refuse_new_flow(organization)
     team_id = body.pop("team_id")
     team = team_of(organization, team_id) if team_id is not None else oldest_team(organization)
     db.session.rollback()  # ends the read: fetching is slow, and a commit would count as the work of the call
     outside = gateways.current()
-    wanted = {"logo_url": body["company_logo_url"], "video_url": body["preamble_video_url"]}
-    with media.stored(**wanted, http=outside.http, storage=outside.storage) as files:
+    wanted = media.Wanted(body["company_logo_url"], body["preamble_video_url"])
+    with media.stored(wanted, http=outside.http, storage=outside.storage) as files:
         try:
             created = idempotency.promise({"interview_flow_id": actions.create(team, body, files=files).id})
             db.session.commit()

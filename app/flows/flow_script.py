@@ -33,6 +33,7 @@ class FlowScript:
     time_limit_minutes: int | None = None
     is_video_enabled: bool = False
     is_doc_upload_enabled: bool = False
+    cv: str | None = None
     redirect_url: str | None = None
     interview_type: str | None = None
     assess_language: bool = True
@@ -56,7 +57,8 @@ class FlowScript:
             follow_up_limit=flow.follow_up_limit,
             time_limit_minutes=flow.time_limit_minutes,
             is_video_enabled=bool(flow.is_video_enabled),
-            is_doc_upload_enabled=bool(flow.is_doc_upload_enabled),
+            is_doc_upload_enabled=bool(flow.is_doc_upload_enabled or flow.cv),
+            cv=flow.cv,
             redirect_url=flow.redirect_url,
             interview_type=flow.interview_type and flow.interview_type.value,
             assess_language=assess,

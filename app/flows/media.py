@@ -1,12 +1,13 @@
-"""Logo and intro video of a flow: fetched from the customer's address, checked by content, stored.
+"""Logo and intro video of a flow: fetched from the customer's address or uploaded, checked by content, stored.
 
 This is slow, so it runs before the first write and outside any transaction. A file that cannot be used is Rejected with
-the field's name and the reason. Downloads go to an unnamed temporary file, so nothing is left behind.
+the field's name and the reason. Downloads and uploads are in unnamed temporary files, so nothing is left behind.
 """
 
 import io
 import json
 import logging
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import SEEK_END
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, BinaryIO
@@ -57,21 +59,58 @@ class StoredMedia:
     video_type: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Where logo and video come from: an address to fetch, or an uploaded file, which wins."""
+
+    logo_url: str | None = None
+    video_url: str | None = None
+    logo_file: BinaryIO | None = None
+    video_file: BinaryIO | None = None
+
+
 @contextmanager
-def stored(*, logo_url: str | None, video_url: str | None, http: "Outbound", storage: Storage) -> Iterator[StoredMedia]:
-    """Fetch, check and store the named files for the block that writes the row.
+def stored(wanted: Wanted, *, http: "Outbound", storage: Storage) -> Iterator[StoredMedia]:
+    """Fetch or take, check and store the named files for the block that writes the row.
 
     If the block or the second file fails, the stored files are deleted again. Raises Rejected(field=…) for a file that
     cannot be used and GatewayError when our own storage fails.
     """
     stored: list[str] = []
     try:
-        logo_key = _keep_logo(logo_url, http, storage, stored=stored) if logo_url else None
-        video_key, video_type = _keep_video(video_url, http, storage, stored=stored) if video_url else (None, None)
+        logo_key = _logo(wanted, http, storage, stored=stored)
+        video_key, video_type = _video(wanted, http, storage, stored=stored)
         yield StoredMedia(logo_key, video_key, video_type)
     except BaseException:
         discard(stored, storage=storage)
         raise
+
+
+def _logo(wanted: Wanted, http: "Outbound", storage: Storage, *, stored: list[str]) -> str | None:
+    if wanted.logo_file is not None:
+        with _uploaded(wanted.logo_file, LOGO_LIMITS, "The logo", field="logo_file") as file:
+            return _keep_logo(file, storage, stored=stored)
+    if not wanted.logo_url:
+        return None
+    with _fetched(wanted.logo_url, http, LOGO_LIMITS, unusable=_unusable_logo) as file:
+        return _keep_logo(file, storage, stored=stored)
+
+
+def _video(
+    wanted: Wanted, http: "Outbound", storage: Storage, *, stored: list[str]
+) -> tuple[str, str] | tuple[None, None]:
+    if wanted.video_file is None and not wanted.video_url:
+        return None, None
+    if not _places.acquire(timeout=PLACE_SECONDS):
+        raise GatewayError("Too many intro videos are being checked right now.", retryable=True)
+    try:
+        if wanted.video_file is not None:
+            with _uploaded(wanted.video_file, VIDEO_LIMITS, "The intro video", field="video_file") as file:
+                return _keep_video(file, storage, stored=stored)
+        with _fetched(wanted.video_url or "", http, VIDEO_LIMITS, unusable=_unusable_video) as file:
+            return _keep_video(file, storage, stored=stored)
+    finally:
+        _places.release()
 
 
 @contextmanager
@@ -112,28 +151,40 @@ def discard(keys: list[str], *, storage: Storage) -> None:
             log.warning("media: %s was not deleted: %s", key, error)
 
 
-def _keep_logo(url: str, http: "Outbound", storage: Storage, *, stored: list[str]) -> str:
-    with _fetched(url, http, LOGO_LIMITS, unusable=_unusable_logo) as file:
-        image, ending = read_logo(file)
+def _keep_logo(file: BinaryIO, storage: Storage, *, stored: list[str]) -> str:
+    image, ending = read_logo(file)
     key = f"flow-media/{uuid.uuid4()}.{ending}"
     stored.append(key)
     storage.put(key, image)
     return key
 
 
-def _keep_video(url: str, http: "Outbound", storage: Storage, *, stored: list[str]) -> tuple[str, str]:
-    if not _places.acquire(timeout=PLACE_SECONDS):
-        raise GatewayError("Too many intro videos are being fetched right now.", retryable=True)
-    try:
-        with _fetched(url, http, VIDEO_LIMITS, unusable=_unusable_video) as file:
-            content_type = video_type(file)
-            key = f"flow-media/{uuid.uuid4()}.{_ENDINGS[content_type]}"
-            stored.append(key)
-            file.seek(0)
-            storage.put(key, file)
-    finally:
-        _places.release()
+def _keep_video(file: BinaryIO, storage: Storage, *, stored: list[str]) -> tuple[str, str]:
+    content_type = video_type(file)
+    key = f"flow-media/{uuid.uuid4()}.{_ENDINGS[content_type]}"
+    stored.append(key)
+    file.seek(0)
+    storage.put(key, file)
     return key, content_type
+
+
+@contextmanager
+def _uploaded(sent: BinaryIO, limits: FetchLimits, what: str, *, field: str) -> Iterator[BinaryIO]:
+    """The uploaded file, on which a refusal is blamed. A small one is in memory, so it moves into a real file."""
+    size = sent.seek(0, SEEK_END)
+    if size > limits.max_bytes:
+        most = "2 MiB" if limits is LOGO_LIMITS else "100 MB"
+        raise Rejected(f"{what} is larger than {most}. Make the file smaller and upload it again.", field=field)
+    sent.seek(0)
+    try:
+        with TemporaryFile() as file:
+            shutil.copyfileobj(sent, file, 1024 * 1024)
+            file.flush()
+            yield file
+    except Rejected as refusal:
+        raise Rejected(refusal.message, field=field) from refusal
+    except OSError as failure:
+        raise GatewayError("There is no space for the file on this server.", retryable=True) from failure
 
 
 @contextmanager

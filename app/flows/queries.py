@@ -5,7 +5,7 @@ conditions for lists of flows, interviews, candidates and requests, ``may`` chec
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
@@ -13,12 +13,15 @@ from typing import Any, NamedTuple, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import contains_eager, joinedload
 
+from app.accounts.key_scope import place, refuse_outside, within
 from app.accounts.models import Owner, Role, Team, TeamMember, TeamMembership
-from app.core import encryption
+from app.core import clock, encryption
 from app.core.claims import moment
-from app.core.db import db, is_id, row_security, unseen
+from app.core.db import contains, db, is_id, row_security, unseen
 from app.core.db.prepared import Prepared
 from app.core.errors import Forbidden, NotFound, Unseen
+from app.core.rooms import FlowLabel
+from app.flows.criteria import Criterion
 from app.flows.models import FlowGrant, FlowStatus, InterviewFlow, InterviewType, Right, SpeechState
 from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
 
@@ -26,6 +29,9 @@ Condition = sa.ColumnElement[bool]
 T = TypeVar("T")
 _FLOW, _GRANT = InterviewFlow.__table__.alias().c, FlowGrant.__table__.alias().c
 """For subqueries inside other reads of flows. Built once, because a page needs them a dozen times."""
+
+MOST_OFFERED = 300
+"""Flows that a form offers to choose from."""
 
 VIEWED = "You can view this flow and its results, but you cannot change anything."
 FOREIGN = "This interview flow belongs to another organization."
@@ -110,6 +116,9 @@ class FlowTerms(NamedTuple):
     is_video_enabled: bool | None
 
 
+_OWN = InterviewFlow.__table__
+place("interview_flow_id", _OWN, team_id=_OWN.c.team_id, flow_id=_OWN.c.id)
+
 # Of a plain table and built once: every new interview asks it.
 _TERMS = Prepared(
     sa.select(*(InterviewFlow.__table__.c[name] for name in FlowTerms._fields)).where(
@@ -124,16 +133,21 @@ def terms_for(organization: Owner, flow_id: str) -> FlowTerms:
     wanted = flow_id.lower()
     rows = _TERMS.rows(flow=wanted, owner=organization.id) if is_id(wanted) else ()
     if rows:
-        return FlowTerms._make(rows[0])
+        terms = FlowTerms._make(rows[0])
+        refuse_outside(organization, team_id=terms.team_id, flow_id=terms.id)
+        return terms
     flow = flow_for(organization, flow_id)
     return FlowTerms._make(getattr(flow, name) for name in FlowTerms._fields)
 
 
 def flow_for(organization: Owner, flow_id: str) -> InterviewFlow:
-    """A flow of the organization, archived or not. Raises NotFound, and Forbidden for another organization's flow."""
+    """A flow of the organization, archived or not. Raises NotFound, and Forbidden for another organization's flow and
+    for one outside the scope of the organization's API key.
+    """
     flow = _flow(flow_id.lower())  # some customers' databases store UUIDs in upper case
     if flow.organization_id != organization.id:
-        raise Forbidden(FOREIGN)
+        raise Forbidden(FOREIGN, code="other_organization")
+    refuse_outside(organization, team_id=flow.team_id, flow_id=flow.id)
     return flow
 
 
@@ -185,7 +199,8 @@ def open_flow(flow_id: str) -> InterviewFlow:
 def flows_for(organization: Owner, *, team: Team | None, limit: int, offset: int) -> list[InterviewFlow]:
     """The organization's flows, or one team's, newest first. Ties are ordered by id."""
     owned = InterviewFlow.team_id == team.id if team else InterviewFlow.organization_id == organization.id
-    return list(db.session.scalars(_newest_first(owned).limit(limit).offset(offset)))
+    inside = within(organization, team_id=InterviewFlow.team_id, flow_id=InterviewFlow.id)
+    return list(db.session.scalars(_newest_first(owned, *inside).limit(limit).offset(offset)))
 
 
 def flows_seen_by(member: TeamMember, filters: FlowFilter, *, limit: int, offset: int) -> list[InterviewFlow]:
@@ -212,8 +227,23 @@ def titles_seen_by(member: TeamMember) -> list[tuple[str, str]]:
     return [(row.id, row.title if times[row.title] == 1 else _apart(*row)) for row in rows]
 
 
+def labels_of(organization_id: str, *, ids: Collection[str] | None = None) -> list[FlowLabel]:
+    """The organization's flows with these ids, or its MOST_OFFERED newest that are not archived, by title."""
+    owned = InterviewFlow.organization_id == organization_id
+    wanted = InterviewFlow.status != FlowStatus.ARCHIVED if ids is None else InterviewFlow.id.in_(ids)
+    query = sa.select(InterviewFlow.id, InterviewFlow.title, InterviewFlow.team_id).where(owned, wanted)
+    newest = query.order_by(InterviewFlow.created_at.desc(), InterviewFlow.id)
+    rows = db.session.execute(newest.limit(MOST_OFFERED) if ids is None else newest)
+    return sorted((FlowLabel(*row) for row in rows), key=lambda one: one.title.casefold())
+
+
 def _apart(flow_id: str, title: str, created_at: datetime) -> str:
     return f"{title} ({created_at.day} {created_at:%b %Y}, {flow_id[:8]})"
+
+
+def criteria_of(flow: InterviewFlow) -> tuple[Criterion, ...]:
+    """The flow's own criteria now, in their order."""
+    return flow.criteria.items if flow.criteria else ()
 
 
 def secret_of(flow: InterviewFlow) -> str | None:
@@ -221,6 +251,12 @@ def secret_of(flow: InterviewFlow) -> str | None:
     if flow.webhook_secret_sealed is None:
         return None
     return encryption.unseal(flow.webhook_secret_sealed, context=secret_context(flow.id))
+
+
+def old_secret_until(flow: InterviewFlow) -> datetime | None:
+    """Until when the secret before the last rotation also signs; None without a rotation under way."""
+    until = flow.webhook_old_secret_until
+    return until if until is not None and until > clock.now() else None
 
 
 def secret_context(flow_id: str) -> str:
@@ -292,8 +328,5 @@ def _newest_first(*conditions: Condition) -> sa.Select[InterviewFlow]:
 def _narrowed(member: TeamMember, filters: FlowFilter) -> list[Condition]:
     status = InterviewFlow.status
     by_status = status == filters.status if filters.status else status != FlowStatus.ARCHIVED
-    conditions = [*reach(member, InterviewFlow, filters.right), by_status]
-    for word in filters.text.split():
-        places = (InterviewFlow.title, InterviewFlow.org_name)
-        conditions.append(sa.or_(*(place.icontains(word, autoescape=True) for place in places)))
-    return conditions
+    words = (contains(word, InterviewFlow.title, InterviewFlow.org_name) for word in filters.text.split())
+    return [*reach(member, InterviewFlow, filters.right), by_status, *words]

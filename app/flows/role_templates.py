@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from app.core.errors import NotFound
+from app.flows import criteria_form
+from app.flows.criteria import Criterion, from_json
 from app.flows.forms import BLANK, language_name
 from app.flows.schemas import FlowFormSchema
 
@@ -15,12 +17,13 @@ _SOURCE = Path(__file__).with_suffix(".toml")
 
 @dataclass(frozen=True, slots=True)
 class RoleTemplate:
-    """A title and questions in one language. ``needs_native_reader``: no native speaker has checked the words yet."""
+    """Title, questions and criteria in one language. ``needs_native_reader``: not checked by a native speaker yet."""
 
     id: str
     title: str
     language: str
     questions: tuple[str, ...]
+    criteria: tuple[Criterion, ...]
     needs_native_reader: bool = False
 
     @property
@@ -36,11 +39,12 @@ class RoleTemplate:
     def form(self, org_name: str) -> dict[str, Any]:
         """Initial data of the flow's form."""
         texts = {"title": self.title, "org_name": org_name, "language": self.language}
-        return {**BLANK, **texts, "questions": list(self.questions)}
+        criteria = criteria_form.form_of(self.criteria)
+        return {**BLANK, **texts, "questions": list(self.questions), "criteria": criteria}
 
     def values(self, org_name: str) -> dict[str, Any]:
         """The values of a new flow, as if the form had been saved unchanged."""
-        form = {**self.form(org_name), "assess_language": None}
+        form = {**self.form(org_name), "assess_language": None, "rates_first": None}
         values: dict[str, Any] = FlowFormSchema().load(form)
         return values
 
@@ -49,7 +53,12 @@ class RoleTemplate:
 def all_templates() -> tuple[RoleTemplate, ...]:
     """Every template, in the order of the file: the English ones first."""
     tables = tomllib.loads(_SOURCE.read_text(encoding="utf-8"))["template"]
-    return tuple(RoleTemplate(**{**table, "questions": tuple(table["questions"])}) for table in tables)
+    return tuple(_template(table) for table in tables)
+
+
+def _template(table: dict[str, Any]) -> RoleTemplate:
+    lists = {"questions": tuple(table["questions"]), "criteria": from_json(table["criteria"])}
+    return RoleTemplate(**{**table, **lists})
 
 
 def template_with(template_id: str) -> RoleTemplate:

@@ -1,5 +1,6 @@
 """Fields of ``/v1/interview-flows`` and of the platform's form: one set of rules for both."""
 
+import logging
 import re
 from typing import Any
 from urllib.parse import urlsplit
@@ -8,12 +9,17 @@ import marshmallow as ma
 from marshmallow import fields
 
 from app import gateways
+from app.accounts.key_guard import shows_secrets
+from app.core.encryption import SealBroken
 from app.core.errors import Rejected
+from app.flows import accent
+from app.flows.criteria_form import CriteriaField
 from app.flows.models import (
     LONGEST,
     MOST_FOLLOW_UPS,
     MOST_MINUTES,
     MOST_QUESTIONS,
+    Cv,
     FlowStatus,
     InterviewFlow,
     InterviewType,
@@ -22,6 +28,8 @@ from app.flows.queries import secret_of
 from app.gateways.speech.catalogue import DEFAULT_LANGUAGE, DEFAULT_VOICE, LANGUAGES, VOICES
 from app.web import examples
 from app.web.fields import Choice, Flag, Several, Text, address_flaw, limit_field, offset_field, team_id_field
+
+log = logging.getLogger(__name__)
 
 _TELEPHONE = re.compile(r"\+?[0-9][0-9 ()/.-]{3,28}[0-9]", re.ASCII)
 _NOT_IN_ADDRESSES = re.compile(r"[\s\\\x00-\x1f\x7f]")
@@ -75,6 +83,17 @@ class ContactAddress(Text):
         if not (is_page or _TELEPHONE.fullmatch(text) or address_flaw(text) is None):
             raise ma.ValidationError("Enter an email address, a phone number or a full URL such as https://….")
         return text
+
+
+class AccentColor(Text):
+    """A color that can be read on a light page."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        try:
+            return accent.checked(text) or ""
+        except Rejected as refusal:
+            raise ma.ValidationError(refusal.message) from refusal
 
 
 class InterviewFlowFields(ma.Schema):
@@ -164,12 +183,28 @@ class NewInterviewFlowSchema(InterviewFlowFields):
     )
 
 
+class InterviewFlowChangesSchema(NewInterviewFlowSchema):
+    """Body of PATCH /v1/interview-flows/{interview_flow_id}: what is absent stays as it is."""
+
+    class Meta(NewInterviewFlowSchema.Meta):
+        exclude = ("team_id",)
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"partial": True, **options})
+        for one in self.fields.values():  # defaults are for new flows
+            one.load_default = one.dump_default = ma.missing
+
+
 class FlowFormSchema(NewInterviewFlowSchema):
     """The platform's form: all of the above and the settings that ``/v1`` does not carry."""
 
     assess_language = Flag(allow_none=True, load_default=None)
+    rates_first = Flag(allow_none=True, load_default=None)
+    accent = AccentColor(most=LONGEST["accent"], allow_none=True, load_default=None)
+    cv = Choice(tuple(Cv), called="Cv", allow_none=True, load_default=None)
     may_say_again = Flag(load_default=False)
     is_background_private = Flag(load_default=False)
+    criteria = CriteriaField()
     alternative_text = Text(most=LONGEST["alternative_text"], allow_none=True, load_default=None)
     alternative_contact = ContactAddress(most=LONGEST["alternative_contact"], allow_none=True, load_default=None)
     follow_up_limit = fields.Integer(
@@ -236,10 +271,19 @@ class InterviewFlowSchema(InterviewFlowFields):
     )
 
     def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
-        """Unseals the secret; every other field is a column."""
+        """Unseals the secret, for keys that may see secrets; every other field is a column."""
         if attr == "webhook_secret_key" and isinstance(obj, InterviewFlow):
-            return secret_of(obj)
+            return _secret(obj) if shows_secrets() else None
         return super().get_attribute(obj, attr, default)
+
+
+def _secret(flow: InterviewFlow) -> str | None:
+    """None also where it cannot be opened: one such flow must not stop lists and the feed of changes."""
+    try:
+        return secret_of(flow)
+    except SealBroken:
+        log.warning("the webhook secret of flow %s cannot be decrypted", flow.id)
+        return None
 
 
 class InterviewFlowsSchema(ma.Schema):
@@ -260,6 +304,14 @@ class InterviewFlowArchivedSchema(ma.Schema):
     success = fields.Boolean(required=True)
     interview_flow_id = fields.String(required=True, metadata={"description": "The archived flow."})
     status = fields.String(required=True, metadata={"description": "New status of the flow."})
+
+
+class InterviewFlowTurnedSchema(ma.Schema):
+    """A flow that was closed or reopened."""
+
+    success = fields.Boolean(required=True)
+    interview_flow_id = fields.String(required=True)
+    status = Choice(tuple(status.value for status in FlowStatus), called="InterviewFlowStatus", required=True)
 
 
 class InterviewFlowQuerySchema(ma.Schema):
@@ -292,6 +344,7 @@ FLOW_EXAMPLE = {
     **dict.fromkeys(("intro", "outro")),
 }
 FLOW_CREATED_EXAMPLE = {"interview_flow_id": examples.FLOW_ID}
+FLOW_CHANGES_EXAMPLE = {"title": examples.FLOW_TITLE, "questions": list(examples.QUESTIONS)}
 FLOW_ARCHIVED_EXAMPLE = {
     "success": True,
     "interview_flow_id": examples.FLOW_ID,

@@ -1,5 +1,5 @@
 // The pipeline's board: cards are dragged (mouse, pen, touch), or moved by key or menu, without reloading the page. Moves
-// by other members update the counts. Without this module every card still has its menu.
+// by other members update the counts, and filters replace the lanes (people.js). Without this module every card still has its menu.
 import { ask } from "./reasons.js";
 
 const LATELY = 15000; // ms between two reads of the counts
@@ -7,12 +7,12 @@ const HOLD = 350; // ms: a longer touch drags, a shorter one scrolls
 const SLACK = 6; // pixels the mouse may move during a click
 
 export default function board(box) {
-  const lanes = [...box.querySelectorAll(".lane")];
+  const lanes = () => [...box.querySelectorAll(".lane")]; // read each time: a filter replaces them
   const note = box.querySelector("[data-note]");
   const laneOf = (card) => card.closest(".lane");
-  const named = (status) => lanes.find((lane) => lane.dataset.status === status);
+  const named = (status) => lanes().find((lane) => lane.dataset.status === status);
   const title = (lane) => lane.querySelector("h2").firstChild.textContent.trim();
-  if (!box.querySelector(".mover")) return watch();
+  if (!("moves" in box.dataset)) return watch();
 
   function say(words, ...more) {
     note.replaceChildren(document.createTextNode(words), ...more);
@@ -49,9 +49,9 @@ export default function board(box) {
     place(card, to);
     had?.focus();
     try {
-      await send(form.action, body);
+      const told = await send(form.action, body);
       if (undo) say(`${card.dataset.name} is back in ${title(to)}.`);
-      else say(`${card.dataset.name} is now in ${title(to)}.`, back(card, from));
+      else say(`${card.dataset.name} is now in ${title(to)}.`, back(card, from), offer(told.message));
     } catch (error) {
       place(card, from);
       say(error.message, error.stale ? again() : "");
@@ -61,6 +61,12 @@ export default function board(box) {
 
   function back(card, from) {
     return action("Undo", () => move(card, from, { undo: true }));
+  }
+
+  // A rejection is offered a message, which is written on a page of its own.
+  function offer(address) {
+    if (!address) return "";
+    return Object.assign(document.createElement("a"), { href: address, className: "button button-small button-quiet", textContent: "Write a rejection message" });
   }
 
   function again() {
@@ -90,20 +96,21 @@ export default function board(box) {
     if (!step || !event.shiftKey) return;
     event.preventDefault();
     const towards = getComputedStyle(box).direction === "rtl" ? -step : step;
-    move(card, lanes[lanes.indexOf(laneOf(card)) + towards]);
+    move(card, lanes()[lanes().indexOf(laneOf(card)) + towards]);
   });
 
-  drag(box, { over: (lane) => lanes.forEach((one) => one.classList.toggle("target", one === lane)), drop: move });
+  drag(box, { over: (lane) => lanes().forEach((one) => one.classList.toggle("target", one === lane)), drop: move });
   watch();
 
   // Updates the counts after moves by other members. Cards stay where they are; a button reloads the board.
   function watch() {
     setInterval(async () => {
       if (document.hidden) return;
-      const told = await fetch(box.dataset.counts, { headers: { Accept: "application/json" } }).then((answer) => (answer.ok ? answer.json() : null), () => null);
-      if (!told || box.querySelector(".moving")) return;
+      const source = box.querySelector("[data-counts]").dataset.counts;
+      const told = await fetch(source, { headers: { Accept: "application/json" } }).then((answer) => (answer.ok ? answer.json() : null), () => null);
+      if (!told || box.querySelector(".moving") || source !== box.querySelector("[data-counts]").dataset.counts) return;
       let others = false;
-      for (const lane of lanes) {
+      for (const lane of lanes()) {
         const shown = lane.querySelector("[data-count]");
         const now = told.counts[lane.dataset.status] ?? 0;
         if (Number(shown.textContent) !== now) others = true;

@@ -10,15 +10,17 @@ const IDLE = 5 * 60_000;
 const MINUTE = 60_000;
 const SIGNS = ["keydown", "pointerdown", "pointermove", "touchstart", "wheel"];
 
-// How long to wait for the next question, in ms, when the tab has been without a sign of use for `idle` ms.
-export function pause(idle) {
-  return idle < IDLE ? FAST : Math.min(SLOW, FAST * 2 ** (1 + Math.floor((idle - IDLE) / MINUTE)));
+// How long to wait for the next question, in ms, when the tab has been without a sign of use for `idle` ms. A page whose
+// work takes seconds asks more often (data-live-every).
+export function pause(idle, fast = FAST) {
+  return idle < IDLE ? fast : Math.min(SLOW, FAST * 2 ** (1 + Math.floor((idle - IDLE) / MINUTE)));
 }
 
 export default function live(page) {
   const note = document.createElement("p");
   note.className = "live-note";
   note.setAttribute("role", "status");
+  const fast = Number(page.dataset.liveEvery) || FAST;
   document.body.append(note);
   let [used, asked, tag, timer, over] = [Date.now(), Date.now(), "", 0, false];
 
@@ -37,7 +39,7 @@ export default function live(page) {
     clearTimeout(timer);
     timer = 0;
     if (over || document.hidden) return;
-    timer = setTimeout(ask, Math.max(0, asked + pause(Date.now() - used) - Date.now()));
+    timer = setTimeout(ask, Math.max(0, asked + pause(Date.now() - used, fast) - Date.now()));
   }
 
   async function ask() {
@@ -57,12 +59,16 @@ export default function live(page) {
   async function refresh() {
     const fresh = await fetchedPage(location.href).catch(() => null);
     const main = fresh?.getElementById(page.id);
-    if (!main?.dataset.liveUrl) return;
-    page.dataset.liveUrl = main.dataset.liveUrl;
+    if (!main) return;
+    let isWhole = true;
     for (const part of page.querySelectorAll("[data-live]")) {
       const other = main.querySelector(`[data-live="${part.dataset.live}"]`);
-      if (other && !part.contains(document.activeElement)) part.replaceChildren(...other.childNodes);
+      if (part.contains(document.activeElement)) isWhole = false;
+      else if (other) part.replaceChildren(...other.childNodes);
     }
+    // A page without an address is the last one. It is asked for again until the part with the focus shows it, too.
+    if (main.dataset.liveUrl) page.dataset.liveUrl = main.dataset.liveUrl;
+    else over = isWhole;
   }
 
   function say(news) {

@@ -1,5 +1,6 @@
 // The list of candidates: filters apply at once and are in the URL, links of the list replace only the rows, and rows are
 // reached and selected by keys. Without this module the filters have a button, and each link loads the page.
+import copy from "./copy.js";
 import { fetchedPage } from "./fetched_page.js";
 import { isSingle } from "./keys.js";
 
@@ -92,8 +93,14 @@ export default function people(page) {
     if (filters.matches(":popover-open")) filters.hidePopover();
   });
   page.addEventListener("click", (event) => {
+    if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    const actions = event.target.closest("a[data-menu]");
+    if (actions) {
+      event.preventDefault();
+      menu(actions);
+    }
     const link = event.target.closest("a[data-goes]");
-    if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    if (!link) return;
     event.preventDefault();
     typed = false;
     show(link.href);
@@ -102,6 +109,20 @@ export default function people(page) {
     typed = false;
     show(location.href, { entry: null });
   });
+}
+
+// The actions of one row: the page that its link leads to, in a popover.
+async function menu(link) {
+  const box = document.getElementById("row-menu");
+  const fresh = await fetchedPage(link.href).catch(() => null);
+  const content = fresh?.querySelector("[data-menu-content]");
+  if (!content) return location.assign(link.href); // the browser shows what is wrong
+  box.querySelector("h2").textContent = fresh.querySelector("h1").textContent;
+  box.querySelector("[data-menu-place]").replaceChildren(...content.childNodes);
+  for (const field of box.querySelectorAll("[data-module=copy]")) copy(field);
+  link.focus(); // Escape leads back here
+  box.showPopover();
+  box.querySelector("a, button, select, input")?.focus();
 }
 
 // The check boxes of the rows: one for the whole page, and the number of selected rows in the bar at the bottom.

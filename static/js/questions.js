@@ -36,6 +36,9 @@ export default function questions(box) {
         button.setAttribute("aria-label", what === "remove" ? `Remove question ${place + 1}` : `Question ${place + 1} ${what}`);
         button.disabled = (what === "up" && place === 0) || (what === "down" && place === list.children.length - 1);
       }
+      const keep = item.querySelector("[name=keep]");
+      keep.value = place;
+      keep.setAttribute("aria-label", `Save question ${place + 1} to bank`);
     });
     more.hidden = list.children.length >= most;
     count();
@@ -91,11 +94,24 @@ export default function questions(box) {
     const item = items().at(-1).cloneNode(true);
     for (const flaw of item.querySelectorAll(".error")) flaw.remove();
     Object.assign(text(item), { value: "", defaultValue: "", autofocus: false });
+    item.querySelector("[name=keep]").classList.remove("is-kept");
     for (const name of ["aria-invalid", "aria-describedby"]) text(item).removeAttribute(name);
     list.append(item);
     number();
     text(item).focus();
   }
+
+  // bank.js adds questions of the bank, and says what the server answered.
+  box.addEventListener("bank:add", ({ detail }) => {
+    const free = () => items().find((item) => !text(item).value.trim());
+    if (!free() && list.children.length < most) add();
+    const item = free();
+    detail.place = item ? at(item) + 1 : 0;
+    if (!item) return;
+    text(item).value = detail.text;
+    text(item).dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  box.addEventListener("bank:say", ({ detail }) => { note.textContent = detail; });
 
   list.addEventListener("input", count);
   limit?.addEventListener("input", count);

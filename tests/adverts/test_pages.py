@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from app.core.db import db
+from app.flows.criteria import Criterion
 from app.flows.models import InterviewFlow
+from app.flows.queries import criteria_of
 from tests.interviews.test_reading import pdf
 from tests.people import Person
 
@@ -51,25 +53,32 @@ def test_a_draft_is_shown_with_reasons_and_nothing_is_stored(colleague: Person, 
     assert page.status_code == 200
     assert "Tell me about a bread that you are proud of." in text
     assert "Reason: Work begins at 3 a.m." in text
-    assert "- Craft: Names methods and results." in text
+    assert 'name="criteria-0-name" value="Craft"' in text
+    assert ">Names methods and results.</textarea>" in text
+    assert "Reason: It is the heart of the job." in text
     assert db.session.query(InterviewFlow).count() == 0
 
 
 def test_what_is_approved_opens_the_form_and_only_saving_makes_a_flow(colleague: Person, drafts: Drafts) -> None:
     page = html.unescape(_post(colleague).text)
-    hidden = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page))
+    hidden = dict(re.findall(r'type="hidden" name="([\w-]+)" value="([^"]*)"', page))
     edited = {"questions-0": "Tell me about your favorite bread.", "questions-1": "", "title": "Night baker"}
+    edited |= {"criteria-0-name": "Craft and care", "criteria-0-good": "Names methods."}
     form = colleague.browser.post("/flows/new", data={**hidden, **edited, "approved": "yes"})
     text = html.unescape(form.text)
     assert form.status_code == 200
     assert "Tell me about your favorite bread." in text
     assert 'value="Night baker"' in text
     assert "The flow is not saved yet." in text
+    assert 'value="Craft and care"' in text
     assert re.search(r'<option selected value="recruitment"', text)
     assert db.session.query(InterviewFlow).count() == 0
     saved = {**hidden, **edited, "team_id": colleague.team.id}
     assert colleague.browser.post("/flows/new", data=saved).status_code == 303
-    assert db.session.query(InterviewFlow).one().questions == ["Tell me about your favorite bread."]
+    flow = db.session.query(InterviewFlow).one()
+    assert flow.questions == ["Tell me about your favorite bread."]
+    assert criteria_of(flow) == (Criterion(name="Craft and care", good="Names methods."),)
+    assert flow.additional_instructions is None
 
 
 def test_forbidden_drafts_are_refused_with_the_reason(colleague: Person, drafts: Drafts) -> None:

@@ -54,7 +54,10 @@ def test_a_changed_title_needs_no_new_speech(make_flow: Made, waker: SilentWaker
 
 def test_an_edit_names_the_files_it_replaced(make_flow: Made) -> None:
     flow = make_flow(
-        logo_key="flow-media/old.png", company_logo_url="https://e.com/a", preamble_video_key="flow-media/v"
+        logo_key="flow-media/old.png",
+        company_logo_url="https://e.com/a",
+        preamble_video_key="flow-media/v",
+        preamble_video_url="https://e.com/v",
     )
     unchanged = actions.edit(flow, {"company_logo_url": "https://e.com/a"}, files=StoredMedia())
     replaced = actions.edit(
@@ -64,6 +67,14 @@ def test_an_edit_names_the_files_it_replaced(make_flow: Made) -> None:
     assert (unchanged, replaced) == ([], ["flow-media/old.png"])
     assert removed == ["flow-media/new.png", "flow-media/v"]
     assert (flow.logo_key, flow.preamble_video_key, flow.preamble_video_type) == (None, None, None)
+
+
+def test_an_uploaded_file_stays_until_it_is_removed_or_replaced(make_flow: Made) -> None:
+    flow = make_flow(logo_key="flow-media/old.png", preamble_video_key="flow-media/v")
+    nothing = {"company_logo_url": None, "preamble_video_url": None}
+    assert actions.edit(flow, nothing, files=StoredMedia()) == []
+    assert actions.edit(flow, nothing, files=StoredMedia(), without=["video"]) == ["flow-media/v"]
+    assert (flow.logo_key, flow.preamble_video_key) == ("flow-media/old.png", None)
 
 
 @pytest.mark.parametrize("verb", [actions.close, actions.reopen, actions.prepare_anew])
@@ -140,6 +151,7 @@ def test_the_script_settles_what_may_be_null(make_flow: Made, owner: Person) -> 
         "assess_language": True,
         "may_say_again": False,
         "is_background_private": False,
+        "cv": None,
     }
     owner.organization.assess_language = False
     assert FlowScript.of(flow).assess_language is False

@@ -53,7 +53,7 @@ def test_files_are_deleted_when_the_row_cannot_be_written(engines: Gateways, fil
     seen = []
 
     def write() -> None:
-        with media.stored(logo_url=logo, video_url=intro, http=engines.http, storage=engines.storage) as new:
+        with media.stored(media.Wanted(logo, intro), http=engines.http, storage=engines.storage) as new:
             seen.append(sorted({new.logo_key, new.video_key} & set(_stored(engines))))
             raise RuntimeError("the database is away")
 
@@ -64,7 +64,7 @@ def test_files_are_deleted_when_the_row_cannot_be_written(engines: Gateways, fil
 
 
 def test_without_addresses_nothing_is_fetched(engines: Gateways) -> None:
-    with media.stored(logo_url=None, video_url=None, http=engines.http, storage=engines.storage) as files:
+    with media.stored(media.Wanted(), http=engines.http, storage=engines.storage) as files:
         assert files == media.StoredMedia()
 
 

@@ -1,5 +1,6 @@
 """Recruiters' pages of flows: list, create, edit, show, close, reopen, archive."""
 
+import html
 import re
 from typing import Any
 
@@ -492,3 +493,37 @@ def test_voices_are_chosen_as_people(owner: Person, make_flow: Made) -> None:
     assert chosen == ["vendora-Rahul"]
     assert page.count('name="voice_id"') == 16
     assert page.count('aria-label="Listen to ') == 16
+
+
+def test_two_people_who_edit_one_flow_lose_nothing(owner: Person, colleague: Person, make_flow: Made) -> None:
+    flow = make_flow(title="Nurse", questions=["Why?"])
+    page = f"/flows/{flow.id}/edit"
+    seen = re.search(r'name="seen" type="hidden" value="([^"]+)"', owner.browser.get(page).text)
+    assert seen
+    theirs = _typed(
+        colleague, title="Night nurse", is_video_enabled="y", seen=seen[1], **{"questions-0": "Why nights?"}
+    )
+    assert colleague.browser.post(page, data=theirs).status_code == 303
+    mine = _typed(owner, title="Nurse", seen=seen[1], intro="Welcome.")
+    answer = owner.browser.post(page, data=mine)
+    text = html.unescape(answer.text)
+    assert answer.status_code == 409
+    assert "Someone else changed this flow while you were editing it." in text
+    for label, saved in (
+        ("Title", "Night nurse"),
+        ("Questions", "Why nights?"),
+        ("Record video", "On"),
+        ("Introduction", "–"),
+    ):
+        assert re.search(rf"<dt>{label}</dt>\s*<dd[^>]*>{re.escape(saved)}</dd>", text), label
+    assert "Welcome.</textarea>" in text
+    assert _only_flow().title == "Night nurse"
+    again = re.search(r'name="seen" type="hidden" value="([^"]+)"', text)
+    assert again
+    assert owner.browser.post(page, data={**mine, "seen": again[1]}).status_code == 303
+    assert (_only_flow().title, _only_flow().intro) == ("Nurse", "Welcome.")
+
+
+def test_a_form_without_its_time_is_saved_as_it_is(owner: Person, make_flow: Made) -> None:
+    flow = make_flow(title="Nurse")
+    assert owner.browser.post(f"/flows/{flow.id}/edit", data=_typed(owner, title="Doctor", seen="x")).status_code == 303

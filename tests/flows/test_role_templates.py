@@ -7,7 +7,9 @@ import pytest
 
 from app.accounts.models import Team
 from app.core.db import db
+from app.flows.forbidden_topics import check
 from app.flows.models import LONGEST, MOST_QUESTIONS, FlowStatus, InterviewFlow, InterviewType
+from app.flows.queries import criteria_of
 from app.flows.role_templates import RoleTemplate, all_templates
 from app.gateways.speech.catalogue import LANGUAGES
 from tests.people import Person
@@ -46,6 +48,18 @@ def test_questions_are_open_short_and_about_the_work(template: RoleTemplate) -> 
         assert not FORBIDDEN.search(question), FORBIDDEN.search(question)
 
 
+@pytest.mark.parametrize("template", all_templates(), ids=lambda one: one.id)
+def test_four_criteria_say_what_good_looks_like_and_are_about_the_work(template: RoleTemplate) -> None:
+    assert len(template.criteria) == 4
+    assert len({one.key for one in template.criteria}) == 4
+    for one in template.criteria:
+        assert 1 <= one.weight <= 3
+        assert len(one.name) <= 40
+        assert 30 <= len(one.good) <= 120
+        assert not FORBIDDEN.search(one.words), FORBIDDEN.search(one.words)
+        assert not check(one.words, template.language)
+
+
 def test_the_page_shows_each_with_its_questions(owner: Person, viewer: Person) -> None:
     page = owner.browser.get("/flows/templates")
     assert page.text.count('class="card role"') == 15
@@ -65,6 +79,7 @@ def test_one_press_makes_a_flow(colleague: Person, template: RoleTemplate) -> No
     assert (flow.status, flow.interview_type, flow.follow_up_limit) == (FlowStatus.OPEN, InterviewType.RECRUITMENT, 1)
     assert (flow.team_id, flow.org_name) == (colleague.team.id, "First Ltd")
     assert flow.assess_language is None
+    assert criteria_of(flow) == template.criteria
 
 
 def test_of_several_teams_one_is_chosen(owner: Person, colleague: Person) -> None:
@@ -93,6 +108,8 @@ def test_a_template_can_be_changed_before_it_is_saved(owner: Person) -> None:
     assert 'value="Pflegefachkraft"' in form.text
     assert 'value="First Ltd"' in form.text
     assert "Was hat Sie an dieser Stelle angesprochen?" in form.text
+    assert 'value="Setzt Prioritäten"' in form.text
+    assert "4 of 10 criteria used." in form.text
     assert re.search(r'<option selected value="de-DE"', form.text)
     assert db.session.query(InterviewFlow).count() == 0
 

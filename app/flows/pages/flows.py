@@ -1,22 +1,26 @@
-"""Recruiters' pages of interview flows, and the two files that candidates see."""
+"""Recruiters' pages of interview flows."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, TypeVar
 
 import marshmallow as ma
-from flask import Blueprint, Response, current_app, flash, redirect, render_template, request, url_for
+from flask import Blueprint, current_app, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from app import gateways
-from app.accounts.access import current_member, require_member, require_recruiter
+from app.accounts.access import accepts_upload, current_member, require_member, require_recruiter
 from app.accounts.models import Role, Team
 from app.accounts.queries import teams_seen_by
 from app.core.db import db
-from app.core.errors import Forbidden, GatewayError, NotFound, Rejected
-from app.flows import actions, media, overrules, voices
-from app.flows.forms import BLANK, FlowForm, form_of, hearing_note, language_name, voice_name
+from app.core.errors import Conflict, Forbidden, GatewayError, Rejected
+from app.flows import accent, actions, media, overrules, voices
+from app.flows.criteria import MOST_CRITERIA, SCALES
+from app.flows.forms import FlowForm, form_of, hearing_note, language_name, voice_name
 from app.flows.length import likely_minutes
 from app.flows.models import MOST_MINUTES, MOST_QUESTIONS, FlowStatus, InterviewFlow, Right
+from app.flows.pages import bank
+from app.flows.pages.starting import form_with
 from app.flows.queries import (
     FlowFilter,
     flow_seen_by,
@@ -24,42 +28,33 @@ from app.flows.queries import (
     flows_seen_by,
     how_many_seen_by,
     may,
+    old_secret_until,
     only_viewed,
-    open_flow,
 )
-from app.flows.role_templates import template_with
 from app.flows.schemas import FlowFormSchema
-from app.gateways.speech import phrases
-from app.gateways.speech.catalogue import DEFAULT_LANGUAGE, LANGUAGES, VOICES
-from app.gateways.speech.sound import wav
+from app.gateways.speech.catalogue import LANGUAGES
 from app.settings import Settings
-from app.web import rate_limits
 from app.web.fields import flaw_of
 from app.web.templating import offset_of_request
 
 PER_PAGE = 25
-HOW_ON = "Change the question, or give a reason below the questions."
-SAMPLES_PER_MINUTE = 40
-"""Enough to hear every voice twice."""
-FILE_TYPES = {
-    "png": "image/png",
-    "jpg": "image/jpeg",
-    "mp4": "video/mp4",
-    "mov": "video/quicktime",
-    "webm": "video/webm",
-}
-OPEN = frozenset({"flows.logo", "flows.intro_video"})
+HOW_ON = "Change the {kind}, or give a reason below the questions."
+LARGEST_FORM = media.VIDEO_LIMITS.max_bytes + media.LOGO_LIMITS.max_bytes + 2 * 1024 * 1024
+"""Video, logo and the fields."""
+OPEN = frozenset({"flows.logo", "flows.intro_video", "flows.accent_styles", "flows.mail_accent_styles"})
 """Candidates see these without signing in: anyone with the flow's id has the link."""
 
 Written = TypeVar("Written")
 Answer = str | AnyResponse | tuple[str, int]
+Theirs = list[tuple[str, list[str]]] | None
+"""Labels of fields that someone else has changed, and what is saved for them."""
 
 pages = Blueprint("flows", __name__)
 
 
 @pages.before_request
 def guard() -> Any:
-    """A signed-in member for everything but the two open files."""
+    """A signed-in member for everything but the open files."""
     return None if request.endpoint in OPEN else require_member()
 
 
@@ -88,24 +83,25 @@ def index() -> str:
 def new() -> str:
     """The form of a new flow: empty but for the organization's name, or with the script of a ``template``."""
     require_recruiter()
-    name, template_id = current_member().organization.name, request.args.get("template", "")
-    data = template_with(template_id).form(name) if template_id else {**BLANK, "org_name": name}
-    return _form_page(FlowForm(data=data), None)
+    return _form_page(FlowForm(data=form_with(request.args.get("template", ""))), None)
 
 
 @pages.post("/flows/new")
+@accepts_upload(LARGEST_FORM)
 def create() -> Answer:
-    """Save a new flow. Logo and video are fetched first."""
+    """Save a new flow. Logo and video are stored first."""
     require_recruiter()
     form = FlowForm()
-    if done := form.arrange(request.form):
+    if bank.is_wanted():
+        return bank.picker(None)
+    if done := bank.done(form, None) or form.arrange(request.form):
         return _form_page(form, None, done=done)
     values = _checked(form)
     if values is None:
         return _form_page(form, None), 422
     team = _own_team(values.pop("team_id"))
     try:
-        flow_id = _written(values, lambda files: actions.create(team, values, files=files, by=current_member()).id)
+        flow_id = _written(form, lambda files: actions.create(team, values, files=files, by=current_member()).id)
     except (Rejected, GatewayError) as refusal:
         return _refused(form, None, refusal)
     flash("The flow was created. Speech for its questions is being generated.", "good")
@@ -122,6 +118,8 @@ def show(flow_id: str) -> str:
         may_change=may(current_member(), flow, Right.EDIT),
         language=language_name(flow.language),
         voice=voice_name(flow.voice_id),
+        scales=SCALES,
+        old_secret_until=old_secret_until(flow),
     )
 
 
@@ -129,26 +127,34 @@ def show(flow_id: str) -> str:
 def edit(flow_id: str) -> str:
     require_recruiter()
     flow = _changeable(flow_id)
-    return _form_page(FlowForm(data=form_of(flow)), flow)
+    return _form_page(FlowForm(data={**form_of(flow), "seen": flow.changed_at.isoformat()}), flow)
 
 
 @pages.post("/flows/<flow_id>/edit")
+@accepts_upload(LARGEST_FORM)
 def save(flow_id: str) -> Answer:
     """Save the changes. Interviews that have started keep the questions they started with."""
     require_recruiter()
     flow = _changeable(flow_id)
     form = FlowForm()
-    if done := form.arrange(request.form):
+    if bank.is_wanted():
+        return bank.picker(flow)
+    if done := bank.done(form, flow) or form.arrange(request.form):
         return _form_page(form, flow, done=done)
     values = _checked(form, flow)
     if values is None:
         return _form_page(form, flow), 422
     values.pop("team_id")
-    same = None if form.fetch_again.data else flow
     try:
         replaced = _written(
-            values, lambda files: actions.edit(flow, values, files=files, by=current_member()), same=same
+            form,
+            lambda files: actions.edit(
+                flow, values, files=files, without=form.without(), by=current_member(), seen=_seen(form)
+            ),
+            flow,
         )
+    except Conflict:
+        return _overtaken(form, flow), 409
     except (Rejected, GatewayError) as refusal:
         return _refused(form, flow, refusal)
     media.discard(replaced, storage=gateways.current().storage)
@@ -178,42 +184,6 @@ def archive(flow_id: str) -> Answer:
 def prepare_speech(flow_id: str) -> Answer:
     """Try again to record the agent's voice, after it failed."""
     return _turned(flow_id, actions.prepare_anew, "Speech for the questions is being generated again.")
-
-
-@pages.get("/flows/voices/<voice_id>")
-def voice_sample(voice_id: str) -> Response:
-    """A sample sentence in this voice and the requested ``language``, as WAV. Generated once, then cached."""
-    require_recruiter()
-    rate_limits.count("voice-sample", most=SAMPLES_PER_MINUTE)
-    language = request.args.get("language", "") or DEFAULT_LANGUAGE
-    if voice_id not in VOICES:
-        raise NotFound("There is no voice with this id.")
-    if language not in LANGUAGES:
-        raise Rejected("This language is not available.", field="language")
-    speaker = gateways.current().speaker
-    if not speaker.supports(language):
-        raise Rejected(
-            f"{language_name(language)} has no voice on this installation. Candidates read the questions and type "
-            "their answers."
-        )
-    db.session.rollback()  # ends the read: speaking is slow
-    spoken = speaker.speak(phrases.sample(language), voice_id=voice_id, language=language, remember=True)
-    sound = wav(spoken.pcm, spoken.rate)
-    return Response(sound, mimetype="audio/wav", headers={"Cache-Control": "private, max-age=300"})
-
-
-@pages.get("/flows/<flow_id>/logo")
-def logo(flow_id: str) -> Response:
-    """The logo that candidates and recruiters see. Mail shows it too, so pages of other sites may."""
-    response = _file(open_flow(flow_id).logo_key)
-    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-    return response
-
-
-@pages.get("/flows/<flow_id>/intro-video")
-def intro_video(flow_id: str) -> Response:
-    """The video shown before the interview. Players request byte ranges of it."""
-    return _file(open_flow(flow_id).preamble_video_key)
 
 
 def _may_change() -> bool:
@@ -251,37 +221,37 @@ def _checked(form: FlowForm, flow: InterviewFlow | None = None) -> dict[str, Any
     """The values, or None with the errors set on the fields. Questions about forbidden topics need a reason."""
     typed = form.values()
     typed["team_id"] = flow.team_id if flow else typed["team_id"] or ""
+    if form.shows_two_sources(flow):
+        return None
     try:
         values: dict[str, Any] = FlowFormSchema(partial=("webhook_secret_key",)).load(typed)
     except ma.ValidationError as error:
         form.show_errors(error.messages_dict)
         return None
-    warned = _warned(values["questions"], values["language"], flow)
-    if unexplained := [one for one in warned if not one.reason]:
-        form.show_errors({"": [f"“{one.question}” asks about {one.topics}. {HOW_ON}" for one in unexplained[:1]]})
+    read = [*values["questions"], *(one.words for one in values["criteria"])]
+    warned = _warned(read, values["language"], flow)
+    if unexplained := next((one for one in warned if not one.reason), None):
+        how_on = HOW_ON.format(kind="question" if unexplained.question in values["questions"] else "criterion")
+        form.show_errors({"": [f"“{unexplained.question}” asks about {unexplained.topics}. {how_on}"]})
         return None
     return {**values, "overrules": {one.question: one.reason for one in warned} or None}
 
 
-def _warned(questions: list[str], language: str | None, flow: InterviewFlow | None) -> list[overrules.Warned]:
-    return overrules.warned(questions, language, given=request.form, stored=flow.overrules if flow else None)
+def _warned(texts: list[str], language: str | None, flow: InterviewFlow | None) -> list[overrules.Warned]:
+    return overrules.warned(texts, language, given=request.form, stored=flow.overrules if flow else None)
 
 
 def _written(
-    values: dict[str, Any], write: Callable[[media.StoredMedia], Written], *, same: InterviewFlow | None = None
+    form: FlowForm, write: Callable[[media.StoredMedia], Written], flow: InterviewFlow | None = None
 ) -> Written:
-    """Fetch the files whose address is new (without ``same``: all of them), then write and commit.
+    """Store the uploaded files and those whose address is new, then write and commit.
 
-    On any failure the fetched files are deleted again.
+    On any failure the stored files are deleted again.
     """
-    logo_url, video_url = values["company_logo_url"], values["preamble_video_url"]
-    if same and same.logo_key and same.company_logo_url == logo_url:
-        logo_url = None
-    if same and same.preamble_video_key and same.preamble_video_url == video_url:
-        video_url = None
+    wanted = form.wanted_media(None if form.fetch_again.data else flow)
     db.session.commit()  # ends the read: fetching is slow
     outside = gateways.current()
-    with media.stored(logo_url=logo_url, video_url=video_url, http=outside.http, storage=outside.storage) as files:
+    with media.stored(wanted, http=outside.http, storage=outside.storage) as files:
         try:
             result = write(files)
             db.session.commit()
@@ -291,11 +261,39 @@ def _written(
     return result
 
 
-def _form_page(form: FlowForm, flow: InterviewFlow | None, *, done: str = "") -> str:
+def _seen(form: FlowForm) -> datetime | None:
+    """``changed_at`` of the flow that the form showed; None if the browser sent no time."""
+    try:
+        return datetime.fromisoformat(form.seen.data or "")
+    except ValueError:
+        return None
+
+
+def _overtaken(form: FlowForm, flow: InterviewFlow) -> str:
+    """The form with what was entered, and what is saved now wherever that is different. Saving again replaces it."""
+    now = FlowForm(formdata=None, data=form_of(flow))
+    form.seen.data = flow.changed_at.isoformat()
+    entered, saved = form.values(), now.values()
+    others = [name for name in saved if name != "team_id" and entered[name] != saved[name]]
+    return _form_page(form, flow, theirs=[(form[name].label.text, _lines(now[name], saved[name])) for name in others])
+
+
+def _lines(field: Any, value: Any) -> list[str]:
+    """What is saved for the field, in the words of the form."""
+    if isinstance(value, list):
+        return [one["name"] if isinstance(one, dict) else one for one in value]
+    if isinstance(value, bool):
+        return ["On" if value else "Off"]
+    if isinstance(choices := getattr(field, "choices", None), dict):
+        return [str(choices.get(field.data, field.data))]
+    return [] if value is None else [str(value)]
+
+
+def _form_page(form: FlowForm, flow: InterviewFlow | None, *, done: str = "", theirs: Theirs = None) -> str:
     teams = teams_seen_by(current_member())
     form.team_id.choices = {team.id: team.name for team in teams}
     form.grow()
-    longest = _settings().interview_minutes
+    longest = settings().interview_minutes
     speaker, transcriber = gateways.current().speaker, gateways.current().transcriber
     spoken = [language for language in LANGUAGES if speaker.supports(language)]
     return render_template(
@@ -304,10 +302,13 @@ def _form_page(form: FlowForm, flow: InterviewFlow | None, *, done: str = "") ->
         flow=flow,
         teams=teams,
         done=done,
-        warned=_warned(form.values()["questions"], form.language.data, flow),
+        theirs=theirs,
+        warned=_warned(form.read_for_topics(), form.language.data, flow),
         longest_reason=overrules.LONGEST_REASON,
         most=MOST_QUESTIONS,
+        most_criteria=MOST_CRITERIA,
         asked=len(form.values()["questions"]),
+        nearest_accent=accent.nearest(form.accent.data or ""),
         limit=form.limit() or longest,
         longest=longest,
         likely=[likely_minutes(n, most=MOST_MINUTES) for n in range(MOST_QUESTIONS + 1)],
@@ -317,7 +318,8 @@ def _form_page(form: FlowForm, flow: InterviewFlow | None, *, done: str = "") ->
     )
 
 
-def _settings() -> Settings:
+def settings() -> Settings:
+    """The installation's."""
     found: Settings = current_app.extensions["parley.settings"]
     return found
 
@@ -329,36 +331,6 @@ def _refused(form: FlowForm, flow: InterviewFlow | None, refusal: Rejected | Gat
         return _form_page(form, flow), 503
     form.show_errors({refusal.field or "": [refusal.message]})
     return _form_page(form, flow), 422
-
-
-def _file(key: str | None) -> Response:
-    """A stored file, whole or one byte range of it. 416 for a range beyond its end."""
-    if key is None:
-        raise NotFound("This flow has no such file.")
-    storage = gateways.current().storage
-    size = storage.size(key)
-    # One byte range is supported. For any other request the standard allows answering with the whole file.
-    ranges = request.range if request.range and request.range.units == "bytes" else None
-    is_one = ranges is not None and len(ranges.ranges) == 1
-    wanted = ranges.range_for_length(size) if ranges and is_one else None
-    if is_one and wanted is None:
-        return Response(status=416, headers={"Content-Range": f"bytes */{size}"})
-    start, end = wanted or (0, size)
-    response = Response(storage.open(key, start, end), 206 if wanted else 200)
-    response.content_type = FILE_TYPES[key.rsplit(".", 1)[-1]]
-    response.content_length = end - start
-    response.headers.update(
-        {
-            "Accept-Ranges": "bytes",
-            "X-Content-Type-Options": "nosniff",
-            "Cache-Control": "private, max-age=300",
-            "Content-Disposition": "inline",
-            "Content-Security-Policy": "default-src 'none'; sandbox",
-        }
-    )
-    if wanted:
-        response.headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
-    return response
 
 
 @pages.post("/flows/<flow_id>/duplicate")

@@ -28,10 +28,11 @@ async function segments({ outbox }) {
   return runs.map(({ segment, mix, voice }) => ({ segment, last_mix_chunk: mix, last_voice_chunk: voice }));
 }
 
-async function handIn(talk, parts, round = 0) {
+async function handIn(talk, parts, round = 0, more = {}) {
   try {
-    return await talk.protocol.post("finish", { segments: parts, played: talk.played });
+    return await talk.protocol.post("finish", { segments: parts, played: talk.played, ...more });
   } catch (error) {
+    if (error.reason === "cv") return handIn(talk, parts, round, await view.cv(error.data.cv));
     if (error.reason !== "missing" || round >= ROUNDS) throw error;
     const kept = parts.map((part) => cut(talk.outbox, part, error.data.missing[part.segment] ?? []));
     await talk.outbox.empty();

@@ -270,7 +270,25 @@ export function link(up) {
   if (up) setTimeout(() => { if (connected) box.replaceChildren(); }, 3000);
 }
 
+// The CV that the end waits for, in the place of the talk. Resolves with what the next attempt says.
+export function cv(state) {
+  const first = part("cv").hidden;
+  say("cv", first && state === "missing" ? null : `cv-${state}`);
+  if (first) {
+    for (const name of ["talk", "saving"]) show(name, false);
+    show("cv");
+    part("cv-files").append(part("documents"));
+    part("cv").querySelector("h2").focus();
+  }
+  return new Promise((resolve) => {
+    control("cv-added").onclick = () => resolve({});
+    control("no-cv").onclick = () => resolve({ no_cv: true });
+    if (state === "reading") setTimeout(resolve, 1500, {});
+  });
+}
+
 export function saving(left) {
+  if (part("cv")?.hidden === false) return;
   if (part("saving").hidden) {
     show("saving");
     part("saving").querySelector("h2").focus();
