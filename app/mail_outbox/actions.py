@@ -1,6 +1,7 @@
 """Queue mail in the caller's transaction, claim it for one worker, and settle it."""
 
 import json
+from collections.abc import Collection
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
@@ -16,21 +17,39 @@ from app.mail_outbox.models import QueuedMail, QueuedMailState
 
 LEASE = timedelta(minutes=6)
 """Longer than a mail server can take, including all timeouts."""
+SLACK = timedelta(seconds=1)
+"""How much the clocks of this host and of the database may differ for a mail that is due at once."""
 MOST_ATTEMPTS = 8
 NOT_NEEDED = "not needed any more"
-"""Stored in rows and compared, so it stays."""
+CANCELLED = "cancelled"
+"""Stored in rows and compared, so they stay."""
+AT_ONCE = timedelta()
 
 
-def post(interview_id: str | None, mail: Mail, *, lasts: timedelta) -> QueuedMail:
-    """Put a mail into the outbox. It is sent after the caller's commit, unless it is ``lasts`` old by then."""
+def post(
+    interview_id: str | None, mail: Mail, *, lasts: timedelta, waits: timedelta = AT_ONCE, lapses: bool = True
+) -> QueuedMail:
+    """Put a mail into the outbox. It is sent after the caller's commit, unless it is ``lasts`` old by then.
+
+    One that ``waits`` is sent by the first sweep after that time; until then ``cancel`` can withdraw it. A mail that
+    ``lapses`` is dropped when the interview starts.
+    """
     now, mail_id = clock.now(), new_id()
-    sealed = encryption.seal(json.dumps(asdict(mail)), context=_context(mail_id))
+    said = {name: value for name, value in asdict(mail).items() if value}  # a worker of the last release knows fewer
+    sealed = encryption.seal(json.dumps(said), context=_context(mail_id))
     queued = QueuedMail(
-        id=mail_id, interview_id=interview_id, sealed=sealed, due_at=now, expires_at=now + lasts, created_at=now
+        id=mail_id,
+        interview_id=interview_id,
+        sealed=sealed,
+        due_at=now + waits,
+        expires_at=now + waits + lasts,
+        created_at=now,
+        lapses=lapses,
     )
     db.session.add(queued)
     db.session.flush()
-    queue.after_commit(SEND_MAIL, mail_id)
+    if waits == AT_ONCE:
+        queue.after_commit(SEND_MAIL, mail_id)
     return queued
 
 
@@ -38,7 +57,11 @@ def take(mail_id: str) -> tuple[int, Mail] | None:
     """Claim a mail that is due: the token and the mail. None if there is nothing to send; commit either way.
 
     A mail whose worker died while sending may have arrived, so it is not sent again; neither is one that is too old.
+    One that still waits for its time is left alone.
     """
+    is_early = (QueuedMail.attempts == 0, QueuedMail.due_at > claims.moment(SLACK))
+    if db.session.scalar(sa.select(QueuedMail.id).where(QueuedMail.id == mail_id, *is_early)) is not None:
+        return None
     token = claims.take(
         QueuedMail.state, mail_id, expects=[QueuedMailState.WAITING], becomes=QueuedMailState.SENDING, lease=LEASE
     )
@@ -107,16 +130,39 @@ def hurry(mail_id: str) -> bool:
     return changed
 
 
+def cancel(mail_ids: Collection[str]) -> set[str]:
+    """Withdraw those of these mails that no worker has taken yet, and delete their text; returns their ids."""
+    db.session.flush()
+    free = sa.or_(QueuedMail.lease_until.is_(None), QueuedMail.lease_until < claims.moment())
+    statement = (
+        sa.update(QueuedMail)
+        .where(QueuedMail.id.in_(mail_ids), QueuedMail.state == QueuedMailState.WAITING, free)
+        .values(state=QueuedMailState.EXPIRED, sealed=None, settled_at=clock.now(), failure=CANCELLED)
+    )
+    return {row.id for row in db.changed_rows(statement.returning(QueuedMail.id))}
+
+
 def drop(interview_id: str) -> int:
-    """Cancel waiting mail about the interview; returns the number cancelled."""
+    """Cancel waiting mail about the interview that lapses with its start; returns the number cancelled."""
     db.session.flush()
     return _DROPPED.changed({"interview": interview_id, "now": clock.now()})
+
+
+def withdraw(mail_ids: list[str]) -> list[str]:
+    """Cancel the waiting ones of these mails and delete their text; returns their ids. What has left stays."""
+    statement = sa.update(QueuedMail).where(QueuedMail.id.in_(mail_ids), QueuedMail.state == QueuedMailState.WAITING)
+    gone = {"state": QueuedMailState.EXPIRED, "sealed": None, "settled_at": clock.now(), "failure": NOT_NEEDED}
+    return [row.id for row in db.changed_rows(statement.values(gone).returning(QueuedMail.id))]
 
 
 _MAIL: Any = QueuedMail.__table__
 _DROPPED = Prepared(
     sa.update(_MAIL)
-    .where(_MAIL.c.interview_id == sa.bindparam("interview"), _MAIL.c.state == QueuedMailState.WAITING)
+    .where(
+        _MAIL.c.interview_id == sa.bindparam("interview"),
+        _MAIL.c.state == QueuedMailState.WAITING,
+        _MAIL.c.lapses.is_(True),
+    )
     .values(state=QueuedMailState.EXPIRED, sealed=None, settled_at=sa.bindparam("now"), failure=NOT_NEEDED)
 )
 

@@ -1,14 +1,14 @@
 """The HTML of a mail, made from its text: the same words, with the main link as a button."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from babel import Locale
 from flask import current_app
 
-from app.core import product_files
+from app.core import colors, product_files
 from app.gateways.mail import Mail
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Block:
 
 def html_of(mail: Mail) -> str:
     """A whole document. All text is escaped; the styles are attributes, but for dark mode and small screens."""
-    return _inliner().inline(_page(mail))
+    return _inliner(mail.accent).inline(_page(mail))
 
 
 def mail_as_html(mail: Mail) -> str:
@@ -80,11 +80,21 @@ def _pieces(line: str, link: str) -> tuple[tuple[str, bool], ...]:
     return tuple(piece for piece in ((before, False), (link, True), (after, False)) if piece[0])
 
 
-@cache
-def _inliner() -> "CSSInliner":
+def accent_styles(color: str) -> str:
+    """What an accent color changes of ``STYLES``."""
+    light, dark = colors.on_light(color), colors.on_dark(color)
+    shown = f".button-cell,.button{{background-color:{light.accent}}}.link{{color:{light.accent}}}"
+    cells = f".button-cell,.button{{background-color:{dark.accent} !important}}"
+    inks = f".button{{color:{colors.ON_DARK} !important}}.link{{color:{dark.accent} !important}}"
+    return f"{shown}\n@media (prefers-color-scheme: dark){{{cells}{inks}}}\n"
+
+
+@lru_cache(maxsize=64)
+def _inliner(accent: str) -> "CSSInliner":
     from css_inline import CSSInliner  # loaded with the first mail
 
     styles = Path(product_files.root(), "static", STYLES).read_text("utf-8")
+    styles += accent_styles(accent) if accent else ""
     return CSSInliner(extra_css=styles, keep_at_rules=True, load_remote_stylesheets=False)
 
 

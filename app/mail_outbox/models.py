@@ -24,7 +24,7 @@ class QueuedMailState(enum.StrEnum):
 
 class QueuedMail(Claimable, Base):
     """One mail to one address: to candidates about one interview, to members about none. ``sealed`` holds address,
-    subject and text until it is settled."""
+    subject and text until it is settled. ``lapses``: no longer needed once the interview has started."""
 
     __tablename__ = "letter"
     __table_args__ = (sa.Index(None, "state", "due_at"),)
@@ -39,5 +39,6 @@ class QueuedMail(Claimable, Base):
     due_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     failure: Mapped[str | None] = mapped_column(sa.String(200))
+    lapses: Mapped[bool] = mapped_column(default=True, server_default=sa.true())
     created_at: Mapped[CreatedAt]
     settled_at: Mapped[datetime | None]

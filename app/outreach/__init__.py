@@ -4,7 +4,8 @@ from app.core.rooms import Room
 
 ROOM = Room(
     blueprints=("app.outreach.pages.pages",),
+    views=("app.outreach.api",),
     tables="app.outreach.models",
     sweeps=("app.outreach.jobs.sweep",),
-    parts=("apply_links",),
+    parts=("apply_links", "cvs", "messages"),
 )

@@ -13,9 +13,10 @@ from app.accounts.models import Organization, TeamMember
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
-from app.flows.models import FlowStatus
+from app.flows.models import FlowStatus, InterviewFlow
 from app.gateways.mail import Mail
 from app.interviews.models import Interview, Stage
+from app.interviews.pending import link_from
 from app.mail_outbox import actions as mail_outbox
 from app.mail_outbox.models import QueuedMailState
 from app.outreach import words as rules
@@ -43,7 +44,7 @@ class Post:
 
     def ends(self, interview: Interview) -> datetime:
         """When the interview's link expires."""
-        return interview.created_at + timedelta(days=self.link_days)
+        return link_from(interview) + timedelta(days=self.link_days)
 
 
 def write(
@@ -171,9 +172,15 @@ def compose(
         link=values["link"],
         button=button,
         sender=flow.org_name,
-        logo=f"{post.app_url}{flow.logo_path}" if flow.logo_path and post.app_url.startswith("https://") else "",
+        logo=logo_url(flow, post),
         reply_to=by.email if by else "",
+        accent=flow.shown_accent or "",
     )
+
+
+def logo_url(flow: InterviewFlow, post: Post) -> str:
+    """Where mail programs find the flow's logo; empty without one, and without https."""
+    return f"{post.app_url}{flow.logo_path}" if flow.logo_path and post.app_url.startswith("https://") else ""
 
 
 def send_test(sample: Mail, *, to: TeamMember) -> None:

@@ -20,6 +20,16 @@ class Step(enum.StrEnum):
     EXPIRY = "expiry"
 
 
+class LinkState(enum.StrEnum):
+    """What the candidate's link leads to."""
+
+    OPEN = "open"
+    IN_PROGRESS = "in_progress"
+    SUBMITTED = "submitted"
+    EXPIRED = "expired"
+    CLOSED = "closed"
+
+
 class Message(Base):
     """One email about one interview. ``number`` counts the emails of a step; the unique key prevents duplicates.
 

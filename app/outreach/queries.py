@@ -11,8 +11,8 @@ from app.candidates.queries import candidates_named
 from app.core import clock
 from app.core.db import db
 from app.flows.models import FlowStatus, InterviewFlow, Right
-from app.flows.queries import reach
 from app.interviews.models import Interview, Stage
+from app.interviews.pending import LINK_FROM
 from app.mail_outbox.models import QueuedMail, QueuedMailState
 from app.outreach.models import Invited, MailWords, Message, OutreachPlan, Step
 
@@ -38,18 +38,6 @@ def messages_of(interview_id: str) -> list[Message]:
     """Every email about the interview with its outcome, oldest first."""
     query = sa.select(Message).where(Message.interview_id == interview_id).order_by(Message.created_at, Message.id)
     return list(db.session.scalars(query.options(joinedload(Message.letter), joinedload(Message.by))))
-
-
-def messages_seen_by(member: TeamMember, *, limit: int, offset: int) -> tuple[list[Message], int]:
-    """One page of the emails about interviews that the member sees, newest first, and the total."""
-    mine = [Message.organization_id == member.organization_id, *reach(member, Interview)]
-    query = sa.select(Message).join(Interview, Interview.id == Message.interview_id).where(*mine)
-    total = db.session.scalar(sa.select(sa.func.count()).select_from(query.subquery())) or 0
-    page = query.order_by(Message.created_at.desc(), Message.id).limit(limit).offset(offset)
-    together = page.options(
-        joinedload(Message.letter), joinedload(Message.by), joinedload(Message.interview).joinedload(Interview.flow)
-    )
-    return list(db.session.scalars(together)), total
 
 
 def messages_of_many(interview_ids: list[str]) -> dict[str, list[Message]]:
@@ -107,7 +95,10 @@ def open_interviews_of(member: TeamMember, candidate_ids: list[str]) -> dict[str
 def organizations_that_write(*, link_days: int) -> list[str]:
     """Enabled organizations with an emailed invitation whose link may still work."""
     since = clock.now() - timedelta(days=link_days)
-    query = sa.select(Message.organization_id).where(Message.step == Step.INVITATION, Message.created_at > since)
+    extended = sa.select(Interview.id).where(Interview.link_since > since)
+    query = sa.select(Message.organization_id).where(
+        Message.step == Step.INVITATION, (Message.created_at > since) | Message.interview_id.in_(extended)
+    )
     works = query.join(Organization, Organization.id == Message.organization_id).where(
         Organization.disabled_at.is_(None)
     )
@@ -135,7 +126,7 @@ def to_write(organization_id: str, step: Step, *, days: int, link_days: int, lim
             Message.organization_id == organization_id,
             QueuedMail.state == QueuedMailState.SENT,
             Interview.stage == Stage.CREATED,
-            Interview.created_at > ends_after,
+            ends_after < LINK_FROM,
             ~said_no,
             Interview.erased_at.is_(None),
             InterviewFlow.status == FlowStatus.OPEN,
@@ -145,5 +136,5 @@ def to_write(organization_id: str, step: Step, *, days: int, link_days: int, lim
     if step is Step.REMINDER:
         query = query.where(Message.created_at <= now - timedelta(days=days))
     else:
-        query = query.where(Interview.created_at <= ends_after + timedelta(days=days))
+        query = query.where(ends_after + timedelta(days=days) >= LINK_FROM)
     return list(db.session.scalars(query.distinct().limit(limit)))

@@ -1,7 +1,7 @@
 """The text of each email and its placeholders. Pure, except that it reads the current locale."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from flask_babel import gettext
@@ -90,7 +90,7 @@ def _paragraphs(*all_of_them: str) -> str:
     return "\n\n".join(all_of_them)
 
 
-def checked(subject: str, text: str) -> Words:
+def checked(subject: str, text: str, *, places: Collection[str] = PLACES, needs_link: bool = True) -> Words:
     """The text as it is stored. Raises Rejected with the field ``subject`` or ``text``."""
     head, body = " ".join(subject.split()), text.replace("\r\n", "\n").strip()
     for name, value, most in (("subject", head, LONGEST_SUBJECT), ("text", body, LONGEST_TEXT)):
@@ -98,11 +98,11 @@ def checked(subject: str, text: str) -> Words:
             raise Rejected(f"The {name} is empty.", field=name)
         if len(value) > most:
             raise Rejected(f"The {name} has {len(value)} characters. The limit is {most}.", field=name)
-        unknown = sorted({place for place in _PLACE.findall(value) if place not in PLACES})
+        unknown = sorted({place for place in _PLACE.findall(value) if place not in places})
         if unknown:
-            places = ", ".join(f"{{{place}}}" for place in PLACES)
-            raise Rejected(f"{{{unknown[0]}}} is not a placeholder. You can use {places}.", field=name)
-    if "{link}" not in body:
+            known = ", ".join(f"{{{place}}}" for place in places)
+            raise Rejected(f"{{{unknown[0]}}} is not a placeholder. You can use {known}.", field=name)
+    if needs_link and "{link}" not in body:
         raise Rejected("Add {link} to the body. Without it, candidates cannot start the interview.", field="text")
     return Words(head, body)
 

@@ -43,8 +43,8 @@ def check() -> str | tuple[str, int]:
     require_recruiter()
     form = InviteForm()
     try:
-        flow, recruiter = _where(form)
-        rows = invitations.judge(flow, _lines(form), flaw=_flaw, link_days=post().link_days)
+        flow, recruiter = where_of(form)
+        rows = invitations.judge(flow, _lines(form), flaw=flaw_of_line, link_days=post().link_days)
     except Rejected as refusal:
         form.blame(refusal.field, refusal.message)
         return _form(form), 422
@@ -76,13 +76,12 @@ def send() -> str | tuple[str, int]:
     require_recruiter()
     member, form = current_member(), InviteForm()
     try:
-        flow, recruiter = _where(form)
+        flow, recruiter = where_of(form)
         lines, batch = _lines(form), _batch()
         done = queries.invited_in(flow, batch)
         fresh = [line for line in lines if line.number not in done]
-        judged = {
-            row.line.number: row for row in invitations.judge(flow, fresh, flaw=_flaw, link_days=post().link_days)
-        }
+        found = invitations.judge(flow, fresh, flaw=flaw_of_line, link_days=post().link_days)
+        judged = {row.line.number: row for row in found}
     except Rejected as refusal:
         form.blame(refusal.field, refusal.message)
         return _form(form), 422
@@ -147,16 +146,23 @@ def _sample(flow: InterviewFlow, line: Line, *, link: str = "") -> Mail:
 
 
 def _form(form: InviteForm) -> str:
+    has_flows = offer_choices(form)
+    return render_template(
+        "outreach/invite.html", form=form, has_flows=has_flows, can_send=post().can_send, most=people_file.MOST_ROWS
+    )
+
+
+def offer_choices(form: InviteForm) -> bool:
+    """Fill in the flows and recruiters to choose from. Returns whether there is a flow."""
     member = current_member()
     flows = flows_seen_by(member, FlowFilter(status=FlowStatus.OPEN, right=Right.EDIT), limit=MOST_FLOWS, offset=0)
     people = [(one.id, one.full_name or one.email) for one in members_of(member.organization, None)]
     form.offer([(flow.id, flow.title) for flow in flows], people)
-    return render_template(
-        "outreach/invite.html", form=form, has_flows=bool(flows), can_send=post().can_send, most=people_file.MOST_ROWS
-    )
+    return bool(flows)
 
 
-def _where(form: InviteForm) -> tuple[InterviewFlow, str | None]:
+def where_of(form: InviteForm) -> tuple[InterviewFlow, str | None]:
+    """The flow and the recruiter that the form names. Raises Rejected on its field."""
     flow_id, recruiter_id = form.flow.data or "", form.recruiter.data or None
     if not flow_id or flaw_of(flow_id):
         raise Rejected("Choose a flow.", field="flow")
@@ -183,7 +189,8 @@ def _batch() -> str:
         raise Rejected("Check the list again before you send it.", field="rows") from None
 
 
-def _flaw(line: Line) -> str | None:
+def flaw_of_line(line: Line) -> str | None:
+    """What is wrong with one person of a list, as a sentence; None if nothing is."""
     if not line.email:
         return "This line has no email address."
     values = {

@@ -17,6 +17,7 @@ from app.interviews.queries import interview_to_change
 from app.outreach import actions, invitations, queries
 from app.outreach import words as rules
 from app.outreach.forms import PlanForm, WordsForm
+from app.outreach.messages.queries import log_seen_by
 from app.outreach.models import Step
 from app.outreach.pages.blueprint import mails_of, pages, post, pretended, sent_test
 from app.outreach.words import Words
@@ -104,7 +105,7 @@ def write(interview_id: str) -> AnyResponse:
 def log() -> str:
     """Sent emails, newest first, with their outcomes; for administrators also links to texts and schedule."""
     member, offset = current_member(), offset_of_request()
-    messages, total = queries.messages_seen_by(member, limit=PER_PAGE, offset=offset)
+    messages, total = log_seen_by(member, limit=PER_PAGE, offset=offset)
     return render_template(
         "outreach/log.html",
         messages=messages,
@@ -194,5 +195,6 @@ def _words_page(step: Step, language: str, form: WordsForm) -> str:
 
 def _sample(words: Words, language: str, *, link: str = "") -> Mail:
     me = current_member()
-    flow = InterviewFlow(org_name=me.organization.name, title="Nurse", language=language)
+    named = {"org_name": me.organization.name, "title": "Nurse", "language": language}
+    flow = InterviewFlow(id="…", organization=me.organization, **named)
     return actions.compose(pretended(flow), words, post(), language=language, by=me, link=link)

@@ -125,6 +125,7 @@ def _page(link: FlowLink, *, status: int, **context: object) -> Response:
         title=flow.title,
         org_name=flow.org_name,
         logo_url=flow.logo_path,
+        accent_url=flow.accent_path,
         languages=languages.LANGUAGES,
         base=request.path,
         **context,
