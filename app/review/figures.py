@@ -7,7 +7,7 @@ from typing import Any
 
 from app.accounts.models import TeamMember
 from app.flows.models import InterviewFlow
-from app.flows.queries import flow_seen_by
+from app.flows.queries import criteria_of, flow_seen_by
 from app.interviews import distributions, insights, trends
 from app.interviews.insights import Span
 from app.review.times_to_review import times_to_review
@@ -114,6 +114,7 @@ class Figures:
             Column("low", "First quartile", "score"),
             Column("median", "Median", "score"),
             Column("high", "Third quartile", "score"),
+            Column("mean", "Average", "score"),
             Column("count", "Scores", "count"),
             Column("without", "Not assessed", "count"),
         )
@@ -179,13 +180,18 @@ class Figures:
         """Median and 90th percentile of the reply time; None where nothing was measured."""
         return self._replies[0]
 
+    @property
+    def hides_scores(self) -> bool:
+        """Whether results count whose scores the member does not see yet, and which small figures leave out."""
+        return any(one.is_hidden for one in self._results)
+
     @cached_property
     def _results(self) -> list[distributions.Result]:
         return distributions.results(self._member, self._span)
 
     @cached_property
     def _scores(self) -> tuple[list[distributions.Scored], list[insights.Bar]]:
-        return distributions.scores(self._results)
+        return distributions.scores(self._results, criteria_of(self.flow) if self.flow else ())
 
     @cached_property
     def _ratings(self) -> tuple[float | None, list[insights.Bar]]:

@@ -20,6 +20,7 @@ from app.review.ratings import actions, queries
 from app.review.ratings.actions import Opinion
 from app.review.ratings.models import COMPETENCES, LONGEST_COMMENT, OVERALL, Assessment
 from app.review.ratings.queries import scorecard_of
+from app.review.share_links import actions as share_links
 from tests.factories import Made
 from tests.interviews.conftest import book, completed, scripted, submitted  # noqa: F401 - fixtures
 from tests.people import Person, person
@@ -230,3 +231,50 @@ def test_where_language_is_not_assessed_people_are_not_asked_about_it(owner: Per
     with pytest.raises(Rejected) as refused:
         actions.assess(interview, {"language_comprehension": Opinion(1.0)}, by=owner.member)
     assert refused.value.field == "language_comprehension_value"
+
+
+def test_answers_are_rated_one_by_one(owner: Person, colleague: Person, interview: Interview) -> None:
+    base = f"/interviews/{interview.id}"
+    form = words_of(owner.browser.get(f"{base}/scorecard"))
+    assert "1. Why do you want this job?" in form
+    assert "2. Tell me about your last team." in form
+    assert rate(colleague, interview, question_2_value="4.5").status_code == 303
+    assert "Rated 4.5" not in words_of(owner.browser.get(base)), "others' ratings come after one's own"
+    assert "4.5" not in words_of(owner.browser.get(f"{base}/report"))
+    hidden = owner.browser.post(f"{base}/export", data={"format": "json"}).json
+    assert [one["ratings"] for one in hidden["answers"]] == [[], []]
+    assert rate(owner, interview, question_2_value="2.0").status_code == 303
+    assert '<option selected value="2.0">' in owner.browser.get(f"{base}/scorecard").text
+    assert "Rated 4.5 by Ben, 2.0 by Owner" in words_of(owner.browser.get(base))
+    shown = owner.browser.post(f"{base}/export", data={"format": "json"}).json
+    assert [one["ratings"] for one in shown["answers"]] == [
+        [],
+        [{"name": "Ben", "rating": 4.5}, {"name": "Owner", "rating": 2.0}],
+    ]
+    assert "4.5 out of 5 by Ben" in words_of(owner.browser.get(f"{base}/report"))
+    assert kept() == [
+        (colleague.member.email, "question_2", 4.5, None),
+        (owner.member.email, "question_2", 2.0, None),
+    ]
+    assert queries.own_ratings(owner.member.id, [interview.candidate_id]) == {interview.candidate_id: 2.0}
+    rate(owner, interview, question_2_value="2.0", skills_value="3.0")
+    assert queries.own_ratings(owner.member.id, [interview.candidate_id]) == {interview.candidate_id: 3.0}
+
+
+def test_only_the_answers_of_this_interview_are_rated(owner: Person, interview: Interview) -> None:
+    answer = rate(owner, interview, question_1_value="7.5", question_3_value="4.0")
+    assert answer.status_code == 422
+    assert "1. Why do you want this job? : Choose a rating from 0 to 5" in words_of(answer)
+    with pytest.raises(Rejected):
+        actions.assess(interview, {"question_3": Opinion(4.0)}, by=owner.member)
+    assert kept() == []
+
+
+def test_a_share_link_has_ratings_of_answers_only_with_the_scorecard(owner: Person, interview: Interview) -> None:
+    rate(owner, interview, question_1_value="1.5")
+    pages = []
+    for parts in (["transcript"], ["transcript", "scorecard"]):
+        _link, token = share_links.make(interview, parts, days=7, label=None, by=owner.member)
+        db.session.commit()
+        pages.append(words_of(owner.app.test_client().get(f"/shared/{token}")))
+    assert ["Rated 1.5" in page for page in pages] == [False, True]

@@ -16,12 +16,16 @@ from app.candidates.overall import overall
 from app.candidates.queries import statuses_without_meaning
 from app.core import clock
 from app.core.db import db, is_id
+from app.flows.library.models import BankQuestion, FlowTemplate
 from app.flows.models import InterviewFlow, Right
 from app.flows.queries import reach
 from app.interviews import pending as interviews
 from app.interviews.models import Interview, InterviewData
 from app.review.flow_access.queries import how_many_wait_for
+from app.review.notices.queries import channels_in_trouble
+from app.review.rate_first.queries import hidden_interviews
 from app.webhooks.models import Delivery, DeliveryState, Endpoint, Route
+from app.webhooks.queries import of_organization
 
 RESENT_FOR = timedelta(days=30)
 """How long webhooks can be sent again; older failures are not listed."""
@@ -50,6 +54,7 @@ def tasks_of(member: TeamMember, *, link_days: int) -> list[Task]:
         *_results(member),
         *_interviews(member, link_days),
         *_webhooks(member),
+        *_channels(member),
         *_statuses(member),
     ]
     return [task for task in tasks if task.count]
@@ -95,7 +100,7 @@ def _interviews(member: TeamMember, link_days: int) -> Iterator[Task]:
     """Interviews stuck in processing, and links that expire soon."""
     mine = reach(member, Interview, Right.EDIT)
     stuck = sa.select(sa.func.count()).select_from(Interview).where(*mine, interviews.stuck())
-    ending = sa.select(sa.func.count(), sa.func.min(Interview.created_at)).where(
+    ending = sa.select(sa.func.count(), sa.func.min(interviews.LINK_FROM)).where(
         *mine, Interview.candidate_id.is_not(None), interviews.ending(link_days)
     )
     yield Task("stuck", db.session.scalar(stuck) or 0)
@@ -118,17 +123,29 @@ def _webhooks(member: TeamMember) -> Iterator[Task]:
         )
     )
     led = sa.select(Route.endpoint_id).join(InterviewFlow, InterviewFlow.id == Route.flow_id)
+    shown: sa.ColumnElement[bool] = Endpoint.id.in_(led.where(*mine))
+    if member.role is Role.ADMIN:
+        shown = sa.or_(shown, sa.and_(*of_organization(member.organization_id)))
+    else:
+        lost = lost.where(Delivery.lane == "")
     health = sa.select(
         sa.func.count(Endpoint.disabled_at),
         sa.func.min(Endpoint.disabled_at),
         sa.func.count(sa.case((Endpoint.disabled_at.is_(None), Endpoint.failing_since))),
         sa.func.min(sa.case((Endpoint.disabled_at.is_(None), Endpoint.failing_since))),
-    ).where(Endpoint.id.in_(led.where(*mine)))
+    ).where(shown)
     disabled, disabled_since, failing, failing_since = db.session.execute(health).one()
     yield Task("disabled", disabled, disabled_since)
     yield Task("failing", failing, failing_since)
     count, oldest = db.session.execute(lost).one()
     yield Task("undelivered", count, oldest)
+
+
+def _channels(member: TeamMember) -> Iterator[Task]:
+    """For administrators: channels in Slack and Teams that get no notices."""
+    if member.role is Role.ADMIN:
+        count, since = channels_in_trouble(member.organization_id)
+        yield Task("channels", count, since)
 
 
 def _statuses(member: TeamMember) -> Iterator[Task]:
@@ -139,24 +156,38 @@ def _statuses(member: TeamMember) -> Iterator[Task]:
 
 @dataclass(frozen=True, slots=True)
 class NewResult:
-    """A completed interview and its overall score, 0 to 5; None if too little was assessed."""
+    """A completed interview and its overall score, 0 to 5; None if too little was assessed.
+
+    ``is_hidden``: the member rates it before they see the score.
+    """
 
     interview: Interview
     score: float | None
+    is_hidden: bool = False
 
 
 def new_results(member: TeamMember, *, limit: int) -> list[NewResult]:
     """The newest results that the member may see, without test interviews, with flow and candidate."""
-    scores = joinedload(Interview.data).options(load_only(InterviewData.scores))
+    data = joinedload(Interview.data)
+    scores = data.options(load_only(InterviewData.scores, InterviewData.criteria_id))
+    criteria = data.joinedload(InterviewData.criteria_set)
     found = (
         sa.select(Interview)
         .where(*_results_of(member))
         .order_by(Interview.completed_at.desc(), Interview.id)
-        .options(joinedload(Interview.flow), joinedload(Interview.candidate), scores)
+        .options(joinedload(Interview.flow), joinedload(Interview.candidate), scores, criteria)
         .limit(limit)
     )
-    rows = db.session.scalars(found)
-    return [NewResult(one, overall(one.data.scores) if one.data else None) for one in rows]
+    rows = db.session.scalars(found).all()
+    hidden = hidden_interviews(member, rows)
+    return [
+        NewResult(
+            one,
+            overall(one.data.scores, one.data.own_criteria) if one.data and one.id not in hidden else None,
+            one.id in hidden,
+        )
+        for one in rows
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +248,8 @@ class Named:
 
 _KINDS: tuple[tuple[str, Any, Any, str, str], ...] = (
     ("Flow", InterviewFlow, InterviewFlow.title, "flows.show", "flow_id"),
+    ("Template", FlowTemplate, FlowTemplate.name, "flows.templates", ""),
+    ("Bank question", BankQuestion, BankQuestion.text, "library.edit", "question_id"),
     ("Member", TeamMember, sa.func.coalesce(TeamMember.full_name, TeamMember.email), "accounts.member", "member_id"),
     ("Team", Team, Team.name, "accounts.team", ""),
     ("API key", ApiKey, ApiKey.name, "accounts.api_keys", ""),
@@ -231,10 +264,20 @@ def named(organization: Organization, ids: Collection[str]) -> dict[str, Named]:
     wanted = [one for one in ids if is_id(one)]
     names = {organization.id: Named("Organization", organization.name, "accounts.organization")}
     for kind, rows, name, page, parameter in _KINDS:
-        query = sa.select(rows.id, name).where(rows.organization_id == organization.id, rows.id.in_(wanted))
-        for row_id, text in db.session.execute(query):
+        for row_id, text in _own(organization, rows, (name,), wanted=wanted):
             names[row_id] = Named(kind, str(text), page, parameter, row_id)
     return names | _people(organization, wanted)
+
+
+def _own(
+    organization: Organization, rows: Any, parts: Sequence[Any], *, wanted: Sequence[str]
+) -> Iterator[Sequence[Any]]:
+    """Id and parts of the organization's rows among these.
+
+    The organization is compared here: given both, SQLite walks all rows of the organization.
+    """
+    query = sa.select(rows.organization_id, rows.id, *parts).where(rows.id.in_(wanted))
+    return (row[1:] for row in db.session.execute(query) if row[0] == organization.id)
 
 
 def _people(organization: Organization, wanted: Sequence[str]) -> dict[str, Named]:
@@ -246,8 +289,7 @@ def _people(organization: Organization, wanted: Sequence[str]) -> dict[str, Name
         ("Interview", Interview, talk, "interviews.show", "interview_id"),
         ("Candidate", Candidate, person, "candidates.show", "candidate_id"),
     ):
-        query = sa.select(rows.id, *parts).where(rows.organization_id == organization.id, rows.id.in_(wanted))
-        for row_id, first, last, address in db.session.execute(query):
+        for row_id, first, last, address in _own(organization, rows, parts, wanted=wanted):
             text = " ".join(filter(None, (first, last))) or address or "Unnamed"
             names[row_id] = Named(kind, text, page, parameter, row_id)
     return names

@@ -8,7 +8,9 @@ from typing import Any
 import orjson
 from flask import current_app, render_template
 
+from app.core.errors import GatewayError
 from app.interviews.archive import Part, captions
+from app.review.exports.pdf import pdf_of
 from app.review.exports.sheet import as_csv
 
 log = logging.getLogger(__name__)
@@ -36,6 +38,11 @@ def as_vtt(export: Mapping[str, Any]) -> str:
     return captions(segments, agent="Agent", candidate="Candidate")
 
 
+def as_pdf(export: Mapping[str, Any]) -> bytes:
+    """The report as a PDF. Slow; raises GatewayError with a sentence for the member."""
+    return pdf_of(render_template("review/exports/_report.html", report=export))
+
+
 def as_document(export: Mapping[str, Any]) -> str:
     """The report as one self-contained file that loads and runs nothing."""
     root = Path(current_app.static_folder or "") / "css"
@@ -50,10 +57,22 @@ def as_document(export: Mapping[str, Any]) -> str:
     )
 
 
+def _pdf_part(export: Mapping[str, Any]) -> Part:
+    """The PDF, or a text that says why there is none: nothing is left out of an archive silently."""
+    try:
+        return Part("report.pdf", as_pdf(export))
+    except GatewayError as error:
+        log.warning("interview %s: no PDF in the archive", export["interview"]["id"])
+        return Part(
+            "report.pdf is missing.txt", f"{error.message} The archive has the same report as report.html.\n".encode()
+        )
+
+
 def parts_of(export: Mapping[str, Any], files: Sequence[Part]) -> list[Part]:
     """All files of the archive."""
     parts = [
         Part("report.html", as_document(export).encode()),
+        _pdf_part(export),
         Part("interview.json", as_json(export)),
         Part("transcript.csv", "".join(as_csv(export)).encode()),
     ]

@@ -11,11 +11,12 @@ from app.accounts.actions import write_audit
 from app.accounts.models import TeamMember
 from app.core.db import db, reading
 from app.core.errors import GatewayError
-from app.interviews.download import access_to, file_name, files_of, seat, streamed
+from app.interviews.download import Access, access_to, file_name, files_of, seat, streamed
 from app.interviews.queries import interview_to_change
-from app.review.exports.download import as_json, as_vtt, has_captions, parts_of
+from app.review.exports.download import as_json, as_pdf, as_vtt, has_captions, parts_of
 from app.review.exports.queries import UNTIMED, export_of, lacking
 from app.review.exports.sheet import as_csv
+from app.web.streaming_slots import Place
 
 pages = Blueprint("exports", __name__)
 pages.before_request(require_member)
@@ -25,12 +26,13 @@ FORMATS: dict[str, tuple[str, Writer]] = {
     "json": ("application/json", as_json),
     "csv": ("text/csv", lambda export: "".join(as_csv(export))),
     "vtt": ("text/vtt", as_vtt),
+    "pdf": ("application/pdf", as_pdf),
 }
 
 
 @pages.get("/interviews/<interview_id>/report")
 def report(interview_id: str) -> str | AnyResponse:
-    """The report: a page to read, print, or save as PDF with the browser."""
+    """The report: a page to read or print. ``export`` makes the same as a PDF file."""
     require_recruiter()
     member = current_member()
     interview = interview_to_change(member, interview_id)
@@ -60,16 +62,31 @@ def export(interview_id: str) -> AnyResponse:
         lack = UNTIMED
     if lack is not None:
         return _refused(interview_id, lack)
-    if kind != "zip":
+    if kind not in {"zip", "pdf"}:
         _write_down(row_id, kind)
         return _file(row_id, kind, data)
     try:
         place = seat()
+        if kind == "pdf":
+            return _pdf(row_id, data, access=access, place=place)
     except GatewayError as refusal:
         return _refused(interview_id, str(refusal))
     parts = parts_of(data, files)
     _write_down(row_id, kind)
     return streamed(row_id, parts, place, access=access, heeds_withdrawal=True)
+
+
+def _pdf(row_id: str, data: Mapping[str, Any], *, access: Access, place: Place) -> AnyResponse:
+    """The report as a PDF, unless access to the interview has changed while it was made. Raises GatewayError."""
+    try:
+        response = _file(row_id, "pdf", data)
+    finally:
+        place.leave()
+    interview = interview_to_change(current_member(), row_id)
+    if lacking(interview) or access_to(interview, heeds_withdrawal=True) != access:
+        return _refused(row_id, "The interview changed while the PDF was made. Try again.")
+    _write_down(row_id, "pdf")
+    return response
 
 
 def _write_down(interview_id: str, kind: str) -> None:

@@ -9,18 +9,21 @@ from typing import Any
 from app.accounts.models import TeamMember
 from app.candidate_requests.models import RequestState
 from app.candidate_requests.queries import marks_of
-from app.candidates.overall import overall
+from app.candidates.overall import explained, overall
 from app.core import clock
+from app.flows.criteria import Criterion, in_words
 from app.flows.flow_script import FlowScript
 from app.interviews import quality
 from app.interviews.actions import result_of
 from app.interviews.highlights import place_of
-from app.interviews.models import Interview
+from app.interviews.models import Interview, InterviewData
 from app.interviews.recordings.models import Media
 from app.interviews.recordings.queries import is_revoked, recording_of
+from app.outreach.messages.queries import messages_about
 from app.review.notes.queries import notes_of
+from app.review.rate_first.queries import HiddenResult, reveals_of, shown_result
 from app.review.ratings.models import COMPETENCES, OVERALL
-from app.review.ratings.queries import can_be_rated, hidden_raters, scorecard_of
+from app.review.ratings.queries import answer_ratings_of, can_be_rated, hidden_raters, scorecard_of
 
 NOTE = (
     "Scores and summary are AI-generated. They support a person's decision and never replace it: "
@@ -43,25 +46,41 @@ def export_of(interview: Interview, *, by: TeamMember) -> dict[str, Any]:
     result: dict[str, Any] = result_of(interview) or {}
     segments: list[dict[str, Any]] = result.get("transcript_with_timestamp", [])
     is_withheld = not can_be_rated(interview)
-    evidence = {} if is_withheld or interview.data is None else interview.data.evidence or {}
+    data = shown_result(interview, by)
+    evidence = (data.evidence if data else None) or {}
+    is_hidden = isinstance(data, HiddenResult)
+    rated = {} if is_withheld else _answer_ratings(interview, by)
     return {
         "exported_at": clock.now(),
         "exported_by": _name(by),
         "note": NOTE,
         **_facts(interview),
         "is_withheld": is_withheld,
+        "scores_hidden": is_hidden,
         "recording": _recording(interview, is_withheld=is_withheld),
-        "summary": None if is_withheld else _summary(interview, evidence),
-        "overall": None if is_withheld or interview.data is None else overall(interview.data.scores),
-        "scores": [] if is_withheld else _scores(interview, segments, evidence.get("scores", {})),
+        "summary": _summary(data, evidence) if data else None,
+        **_overall(data),
+        "scores": _scores(data, segments, evidence.get("scores", {})) if isinstance(data, InterviewData) else [],
         "scorecard": [] if is_withheld else _scorecard(interview, by),
         "ratings_hidden": 0 if is_withheld else hidden_raters(interview, reader=by),
+        "scores_shown_unrated": [] if is_withheld else _reveals(interview),
         "notes": [] if is_withheld else _notes(interview),
-        "answers": [_answer(chapter) for chapter in result.get("questions_to_transcript_mapping", [])],
+        "messages": _messages(interview),
+        "answers": [
+            {**_answer(chapter), "ratings": rated.get(number, [])}
+            for number, chapter in enumerate(result.get("questions_to_transcript_mapping", []), 1)
+        ],
         "transcript": _transcript(segments, _corrections(interview)),
         "passed_on": [turn.heard_text for turn in interview.turns if turn.reply_kind == "pass_on" and turn.heard_text],
         "quality": quality.shown(interview),
     }
+
+
+def _overall(data: InterviewData | HiddenResult | None) -> dict[str, Any]:
+    if not isinstance(data, InterviewData):
+        return {"overall": None, "overall_explained": ""}
+    score = overall(data.scores, data.own_criteria)
+    return {"overall": score, "overall_explained": explained(score, data.own_criteria)}
 
 
 def _facts(interview: Interview) -> dict[str, Any]:
@@ -88,6 +107,7 @@ def _facts(interview: Interview) -> dict[str, Any]:
             "email_address": interview.interviewee_email_address,
             "first_name": interview.interviewee_first_name,
             "last_name": interview.interviewee_last_name,
+            "phone": candidate.phone if candidate else None,
             "status": candidate.status if candidate else None,
         },
         "recruiter": _name(recruiter) if recruiter else None,
@@ -102,12 +122,17 @@ def _facts(interview: Interview) -> dict[str, Any]:
             for one in interview.agreements
         ],
         "consent_withdrawn_at": interview.withdrawn_at,
-        "documents": [
-            {"name": one.name, "content_type": one.content_type, "bytes": one.size, "added_at": one.created_at}
-            for one in interview.documents
-        ],
+        "documents": _documents(interview),
+        "said_no_cv_at": interview.no_cv_at,
         "feedback": {"rating": feedback.rating, "comment": feedback.comment} if feedback else None,
     }
+
+
+def _documents(interview: Interview) -> list[dict[str, Any]]:
+    return [
+        {"name": one.name, "content_type": one.content_type, "bytes": one.size, "added_at": one.created_at}
+        for one in interview.documents
+    ]
 
 
 def _name(member: TeamMember) -> str:
@@ -125,34 +150,43 @@ def _recording(interview: Interview, *, is_withheld: bool) -> dict[str, Any]:
     }
 
 
-def _summary(interview: Interview, evidence: Mapping[str, Any]) -> dict[str, Any] | None:
-    text = interview.data.summary if interview.data else None
-    if not text:
+def _reveals(interview: Interview) -> list[dict[str, Any]]:
+    return [{"name": _name(one.member), "at": one.at} for one in reveals_of(interview)]
+
+
+def _summary(data: InterviewData | HiddenResult, evidence: Mapping[str, Any]) -> dict[str, Any] | None:
+    if not data.summary:
         return None
     speech = evidence.get("speech", {})
     answers = {name: speech.get(name, 0) for name in ("answers", "typed")}
-    return {"text": text, "source": evidence.get("summary", {}).get("source"), "answers": answers}
+    return {"text": data.summary, "source": evidence.get("summary", {}).get("source"), "answers": answers}
 
 
 def _scores(
-    interview: Interview, segments: Sequence[Mapping[str, Any]], evidence: Mapping[str, Any]
+    data: InterviewData, segments: Sequence[Mapping[str, Any]], evidence: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    values = (interview.data.scores if interview.data else None) or {}
+    values = data.scores or {}
+    own = {one.key: one for one in data.own_criteria}
+    labels = {**{key: one.name for key, one in own.items()}, **COMPETENCES}
     return [
-        _score(name, values.get(name), segments, how=evidence.get(name) or {})
-        for name in COMPETENCES
+        {
+            "competence": name,
+            "label": label,
+            **_score(values.get(name), segments, how=evidence.get(name) or {}, criterion=own.get(name)),
+        }
+        for name, label in labels.items()
         if name != OVERALL
     ]
 
 
 def _score(
-    name: str, value: float | None, segments: Sequence[Mapping[str, Any]], *, how: Mapping[str, Any]
+    value: float | None, segments: Sequence[Mapping[str, Any]], *, how: Mapping[str, Any], criterion: Criterion | None
 ) -> dict[str, Any]:
     quotes = [] if value is None else how.get("quotes") or []
     return {
-        "competence": name,
-        "label": COMPETENCES[name],
+        "criterion": criterion,
         "score": value,
+        "shown": None if value is None else in_words(value, criterion),
         "is_assessed": value is not None,
         "method": how.get("method"),
         "source": how.get("source"),
@@ -184,7 +218,14 @@ def _scorecard(interview: Interview, reader: TeamMember) -> list[dict[str, Any]]
             "label": row.label,
             "mean": row.mean,
             "people": [
-                {"name": _name(one.member), "rating": one.value, "comment": one.comment, "changed_at": one.changed_at}
+                {
+                    "name": _name(one.member),
+                    "rating": one.value,
+                    "shown": None if one.value is None else in_words(one.value, row.criterion),
+                    "comment": one.comment,
+                    "reason_for_difference": None if row.is_hidden else one.reason,
+                    "changed_at": one.changed_at,
+                }
                 for one in row.people
             ],
         }
@@ -193,10 +234,30 @@ def _scorecard(interview: Interview, reader: TeamMember) -> list[dict[str, Any]]
     ]
 
 
+def _answer_ratings(interview: Interview, reader: TeamMember) -> dict[int, list[dict[str, Any]]]:
+    found = answer_ratings_of(interview, reader=reader)
+    return {
+        number: [{"name": _name(one.member), "rating": one.value} for one in rows] for number, rows in found.items()
+    }
+
+
 def _notes(interview: Interview) -> list[dict[str, Any]]:
     return [
         {"name": _name(one.member), "text": one.text, "written_at": one.created_at, "edited_at": one.edited_at}
         for one in notes_of(interview)
+    ]
+
+
+def _messages(interview: Interview) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": _name(one.by),
+            "subject": one.subject,
+            "text": one.text,
+            "written_at": one.created_at,
+            "delivery": one.letter.state.value,
+        }
+        for one in messages_about(interview.id)
     ]
 
 

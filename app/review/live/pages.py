@@ -10,11 +10,14 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, request, url_for
 
 from app.accounts.access import current_member, polled, require_member, require_recruiter
+from app.candidates.bulk_changes.queries import change_of, progress_of
 from app.core import clock
 from app.interviews.models import Interview, Stage
 from app.interviews.queries import interview_seen_by
 from app.interviews.rescoring.models import OPEN
 from app.interviews.rescoring.queries import counts_of, run_seen_by
+from app.outreach.cvs import queries as cv_queries
+from app.outreach.messages.queries import UNSENT, batch_seen_by
 from app.review.live.queries import results_since, state_of
 from app.web.fields import flaw_of
 
@@ -75,6 +78,35 @@ def rescoring(run_id: str) -> Response:
     counts = counts_of(member, run_seen_by(member, run_id))
     whole, left = sum(counts.values()), sum(counts.get(state, 0) for state in OPEN)
     return _news("" if _text("seen") == str(whole - left) else f"{whole - left} of {whole} finished")
+
+
+@pages.get("/changes/<change_id>")
+@polled
+def changes(change_id: str) -> Response:
+    """How far a bulk change is, if that is not what was ``seen``."""
+    require_recruiter()
+    progress = progress_of(change_of(current_member(), change_id))
+    return _news("" if _text("seen") == progress.seen else f"{progress.finished} of {progress.whole} finished")
+
+
+@pages.get("/messages/<batch>")
+@polled
+def messages(batch: str) -> Response:
+    """How many of the messages that were sent together are finished, if that is not the number ``seen``."""
+    require_recruiter()
+    found = batch_seen_by(current_member(), batch)
+    done = sum(one.letter.state not in UNSENT for one in found)
+    return _news("" if _text("seen") == str(done) else f"{done} of {len(found)} finished")
+
+
+@pages.get("/cvs/<upload_id>")
+@polled
+def cvs(upload_id: str) -> Response:
+    """How many files of an upload of CVs still have to be read or invited, if that is not the number ``seen``."""
+    require_recruiter()
+    left = cv_queries.left_of(cv_queries.upload_to_change(current_member(), upload_id))
+    words = "All files are done" if not left else f"{left} {'file' if left == 1 else 'files'} left"
+    return _news("" if _text("seen") == str(left) else words)
 
 
 def _news(sentence: str) -> Response:

@@ -15,7 +15,7 @@ from app.accounts.queries import members_of
 from app.candidates import actions
 from app.candidates.decisions import Grounds, is_fresh
 from app.candidates.forms import DetailsForm, MoveForm, board_parameters, filter_of_request, list_query
-from app.candidates.models import Candidate, Source, StatusChange
+from app.candidates.models import Candidate, Meaning, Source, StatusChange
 from app.candidates.neighbors import neighbors
 from app.candidates.pages.blueprint import pages as candidate_pages
 from app.candidates.queries import (
@@ -28,7 +28,7 @@ from app.candidates.queries import (
     records_of,
     statuses_of,
 )
-from app.core.db import db
+from app.core.db import db, is_id
 from app.core.errors import Conflict, Rejected
 from app.flows.models import Right
 from app.flows.queries import may
@@ -39,7 +39,9 @@ from app.interviews.pages.interviews import TYPED
 from app.interviews.pages.interviews import pages as interview_pages
 from app.interviews.recordings.models import Media
 from app.interviews.recordings.queries import is_revoked, recording_of, runs_of, urls_for
+from app.review.pages.compare import MOST as MOST_COMPARED
 from app.review.pages.triage import keys_of
+from app.review.rate_first.queries import shown_result
 from app.settings import Settings
 from app.web.errors import wants_json
 from app.web.fields import flaw_of
@@ -75,12 +77,17 @@ def move(candidate_id: str) -> AnyResponse | tuple[str, int]:
         if wants_json():
             raise
         db.session.rollback()
+        if "compared" in request.form:
+            flash(refusal.message, "bad")
+            return _to_comparison()
         field = refusal.field if isinstance(refusal, Rejected) else ""
         form[field or "status"].errors = [refusal.message]
         candidate = candidate_seen_by(member, candidate_id)
         return _page(candidate, _shown(candidate), form), 422 if isinstance(refusal, Rejected) else 409
     status, shown = candidate.status, _shown(candidate)
     db.session.commit()
+    if wants_json():
+        return jsonify({"status": status, "changed": changed, **_offered(candidate_id, status)})
     return _moved(candidate_id, shown, status, changed=changed)
 
 
@@ -144,21 +151,39 @@ def _change(candidate: Candidate, to: str, *, note: str, reason: str, by: TeamMe
         flaw = flaw_of(value)
         if flaw:
             raise Rejected(flaw, field=field)
-    grounds = Grounds(Source.BOARD if "board" in request.form else Source.PAGE, reason)
+    grounds = Grounds(_source(), reason)
     if request.form.get("undo") != "yes":
         return actions.move(candidate, to, by=by, note=note, grounds=grounds, seen=seen) is not None
     return actions.move_back(candidate, seen or "", by=by, grounds=grounds)
 
 
+def _source() -> Source:
+    if "compared" in request.form:
+        return Source.COMPARE
+    return Source.BOARD if "board" in request.form else Source.PAGE
+
+
+def _to_comparison() -> AnyResponse:
+    ids = [one for one in request.form.getlist("compared")[:MOST_COMPARED] if is_id(one)]
+    return redirect(url_for("interviews.compare", id=ids), 303)
+
+
+def _offered(candidate_id: str, status: str) -> dict[str, str]:
+    """Where to write to someone who is now rejected."""
+    if deciding_statuses(current_member().organization).get(status) is not Meaning.REJECTED:
+        return {}
+    return {"message": url_for("messages.compose", id=candidate_id, rejection="yes")}
+
+
 def _moved(candidate_id: str, shown: str | None, status: str, *, changed: bool) -> AnyResponse:
-    if wants_json():
-        return jsonify({"status": status, "changed": changed})
     if not changed:
         flash(f"The status was already {status}. Nothing has changed.", "info")
     else:
         flash(f"The status is now {status}.", "good")
     if "board" in request.form:
         return redirect(url_for("candidates.board", **board_parameters()), 303)
+    if "compared" in request.form:
+        return _to_comparison()
     return _back(candidate_id, shown)
 
 
@@ -201,6 +226,7 @@ def _page(
         back={name: value for name, value in listed.items() if (name, value) != ("order", Order.NEWEST)},
         may_change=may(member, interview or candidate, Right.EDIT),
         is_admin=member.role is Role.ADMIN,
+        data=shown_result(interview, member) if interview else None,
         **(_pipeline(member, candidate, form=form, details=details) if candidate else {}),
         **(_result(interview, settings) if interview else {}),
     )
@@ -215,11 +241,12 @@ def _pipeline(
     details.offer([*members_of(member.organization, candidate.flow.team), *([current] if current else [])])
     form = form or MoveForm(formdata=None, status=candidate.status)
     form.offer(statuses_of(member.organization))
-    history = history_of(candidate)
+    history, deciding = history_of(candidate), deciding_statuses(member.organization)
     return {
         "form": form,
         "details": details,
-        "decisions": keys_of(deciding_statuses(member.organization)),
+        "decisions": keys_of(deciding),
+        "is_rejected": deciding.get(candidate.status) is Meaning.REJECTED,
         "history": history,
         "records": records_of(candidate),
         "can_undo": bool(history) and _is_undoable(history[0], candidate, member),

@@ -1,15 +1,17 @@
 """Candidates of one flow side by side, question by question."""
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from flask import flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, note_access
-from app.accounts.models import TeamMember
-from app.candidates.models import Candidate
+from app.accounts.models import Role, TeamMember
+from app.candidates.models import Candidate, Meaning
 from app.candidates.overall import overall
-from app.candidates.queries import candidates_named
+from app.candidates.queries import candidates_named, deciding_statuses, statuses_of
+from app.flows.queries import only_viewed
 from app.interviews.actions import result_of
 from app.interviews.comparison import LABELS, Compared, rows_of
 from app.interviews.highlights import obeyed_in
@@ -18,6 +20,7 @@ from app.interviews.pages.interviews import pages
 from app.interviews.queries import newest_results
 from app.interviews.recordings.models import Media
 from app.interviews.recordings.queries import urls_for_many
+from app.review.rate_first.queries import hidden_interviews, without_judgement
 from app.web.fields import UUID
 
 FEWEST, MOST = 2, 5
@@ -57,18 +60,33 @@ def compare() -> str | tuple[str, int]:
     for interview_id in [one.id for one in newest_results(ids).values()]:
         note_access(member.organization, "interview.seen", interview_id, by=member)
     columns = _columns(member, ids)
-    compared = [_compared(one.interview) for one in columns]
+    hidden = hidden_interviews(member, [one.interview for one in columns if one.interview])
+    compared = [_compared(one.interview, hidden) for one in columns]
     return render_template(
         "review/compare.html",
         wrong=None,
         columns=columns,
         rows=rows_of(compared),
         labels=LABELS,
+        criteria=[one.criteria for one in compared if one],
         scores=[one.scores if one else None for one in compared],
-        overall=[overall(one.scores) if one else None for one in compared],
+        overall=[overall(one.scores, one.criteria) if one else None for one in compared],
         evidence=[one.evidence if one else {} for one in compared],
+        hidden=hidden,
         title=columns[0].candidate.flow.title,
+        ids=ids,
+        movable=_movable(member, candidates),
+        statuses=statuses_of(member.organization),
+        rejecting=[
+            name for name, meaning in deciding_statuses(member.organization).items() if meaning is Meaning.REJECTED
+        ],
     )
+
+
+def _movable(member: TeamMember, candidates: dict[str, Candidate]) -> list[str]:
+    view_only = only_viewed(member)
+    is_viewer = member.role is Role.VIEWER
+    return [one.id for one in candidates.values() if not is_viewer and one.flow_id not in view_only]
 
 
 def _wrong(ids: list[str], candidates: dict[str, Candidate]) -> str | None:
@@ -90,14 +108,16 @@ def _columns(member: TeamMember, ids: list[str]) -> list[Column]:
     return columns
 
 
-def _compared(interview: Interview | None) -> Compared | None:
+def _compared(interview: Interview | None, hidden: Container[str]) -> Compared | None:
     result = result_of(interview) if interview else None
     if interview is None or interview.data is None or result is None:
         return None
+    data = without_judgement(interview.data) if interview.id in hidden else interview.data
     return Compared(
         result["transcript_with_timestamp"],
         result["questions_to_transcript_mapping"],
-        interview.data.scores or {},
-        (interview.data.evidence or {}).get("scores", {}),
-        obeyed_in(interview.data.evidence),
+        data.scores or {},
+        (data.evidence or {}).get("scores", {}),
+        obeyed_in(data.evidence),
+        data.own_criteria,
     )

@@ -30,7 +30,7 @@ def _for_cards() -> dict[str, Any]:
         span = Span(today - USUAL, today, flow.id)
         return {"steps": insights.funnel(member, span), "rating": insights.ratings(member, span)[0], "span": span}
 
-    return {"figures_of": figures_of, "counts_of": lambda flows: insights.counts_of([flow.id for flow in flows])}
+    return {"figures_of": figures_of, "counts_of": insights.counts_of}
 
 
 @pages.get("/insights")

@@ -28,6 +28,7 @@ from app.interviews.highlights import reel_of
 from app.interviews.pages.interviews import pages
 from app.interviews.recordings.models import Media
 from app.interviews.recordings.queries import urls_for
+from app.review.rate_first.queries import shown_result
 from app.web.fields import flaw_of
 
 JUDGED = "judged"
@@ -153,7 +154,7 @@ def _shown(member: TeamMember, candidate: Candidate) -> dict[str, Any]:
     if interview_id is None:
         return {}
     interview = queries.interview_seen_by(member, interview_id)
-    result, data = actions.result_of(interview), interview.data
+    result, data = actions.result_of(interview), shown_result(interview, member)
     if result is None or data is None:
         return {}
     urls = urls_for(interview.id)
@@ -174,4 +175,6 @@ def _undo(member: TeamMember) -> dict[str, str] | None:
         return None
     candidate = candidate_seen_by(member, candidate_id)
     name = candidate.full_name or candidate.email
-    return {"id": candidate_id, "was": was, "now": candidate.status, "name": name}
+    is_rejected = deciding_statuses(member.organization).get(candidate.status) is Meaning.REJECTED
+    undo = {"id": candidate_id, "was": was, "now": candidate.status, "name": name}
+    return {**undo, "rejected": "yes"} if is_rejected else undo

@@ -99,6 +99,8 @@ def _actions(member: TeamMember) -> list[Entry]:
     return [
         Entry(Kind.ACTION, "Invite candidates", url_for("outreach.invite")),
         Entry(Kind.ACTION, "Create a flow", url_for("flows.new")),
+        Entry(Kind.ACTION, "Start a flow from a template", url_for("flows.templates")),
+        Entry(Kind.ACTION, "Question bank", url_for("library.bank"), "Flows"),
         Entry(Kind.ACTION, "Book an interview", url_for("interviews.new")),
         *entries,
     ]

@@ -1,6 +1,6 @@
 """A member rates an interview. Only they can change their ratings, which are separate from the AI's scores."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,19 @@ from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
 from app.interviews.models import Interview
-from app.review.ratings.models import LONGEST_COMMENT, VALUES, Assessment
-from app.review.ratings.queries import can_be_rated, competences_of, own_assessments, score_of
-
-APART = 0.5
-"""A rating that differs from the AI's score by more than this needs a comment."""
+from app.review.rate_first import actions as rate_first
+from app.review.rate_first.queries import are_hidden, asks
+from app.review.ratings.models import APART, LONGEST_COMMENT, OVERALL, VALUES, Assessment
+from app.review.ratings.queries import (
+    can_be_rated,
+    competences_of,
+    criteria_of,
+    differences_of,
+    differs,
+    own_assessments,
+    questions_of,
+    score_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +37,15 @@ class Opinion:
     comment: str | None = None
 
 
-def flaws(interview: Interview, opinions: Mapping[str, Opinion]) -> dict[str, str]:
-    """Errors by field: ``skills_value``, ``skills_comment`` and so on."""
-    wrong = {}
+def flaws(interview: Interview, opinions: Mapping[str, Opinion], *, by: TeamMember) -> dict[str, str]:
+    """Errors by field: ``skills_value``, ``skills_comment`` and so on.
+
+    A member who does not see the scores yet is asked only afterwards why a rating differs from one.
+    """
+    wrong, own = {}, criteria_of(interview)
+    explained = _explained(interview, opinions, by)
     for name, opinion in opinions.items():
-        score = score_of(interview, name)
+        score = None if name in explained else score_of(interview, name)
         if opinion.value is not None and opinion.value not in VALUES:
             wrong[f"{name}_value"] = "Choose a rating from 0 to 5 in steps of 0.5."
         elif opinion.comment and len(opinion.comment) > LONGEST_COMMENT:
@@ -41,8 +53,18 @@ def flaws(interview: Interview, opinions: Mapping[str, Opinion]) -> dict[str, st
                 f"Comments can have up to {LONGEST_COMMENT} characters. This one has {len(opinion.comment)}."
             )
         elif score is not None and _lacks_a_reason(opinion, score):
-            wrong[f"{name}_comment"] = f"Explain why your rating differs from the score of {score:.1f}."
+            shown = own[name].shown(score) if name in own else f"{score:.1f}"
+            wrong[f"{name}_comment"] = f"Explain why your rating differs from the score of {shown}."
     return wrong
+
+
+def _explained(interview: Interview, names: Iterable[str], by: TeamMember) -> set[str]:
+    """Those of ``names`` that need no reason now: the member does not see the score, or has given the reason."""
+    if not asks(interview.flow, by.organization):
+        return set()
+    if are_hidden(by, interview):
+        return set(names)
+    return {name for name, row in own_assessments(interview, by).items() if row.reason}
 
 
 def _lacks_a_reason(opinion: Opinion, score: float) -> bool:
@@ -57,10 +79,10 @@ def assess(interview: Interview, opinions: Mapping[str, Opinion], *, by: TeamMem
     """
     if not can_be_rated(interview):
         raise Conflict("This interview has no result to rate.")
-    unknown = set(opinions) - set(competences_of(interview))
+    unknown = set(opinions) - {*competences_of(interview), *questions_of(interview)}
     if unknown:
-        raise Rejected("This competence is not rated in this interview.", field=f"{min(unknown)}_value")
-    for field, message in flaws(interview, opinions).items():
+        raise Rejected("This is not rated in this interview.", field=f"{min(unknown)}_value")
+    for field, message in flaws(interview, opinions, by=by).items():
         raise Rejected(message, field=field)
     earlier, changes = own_assessments(interview, by), {}
     for name, opinion in opinions.items():
@@ -70,6 +92,38 @@ def assess(interview: Interview, opinions: Mapping[str, Opinion], *, by: TeamMem
         db.session.flush()
     except (IntegrityError, StaleDataError):
         raise Conflict("You have just saved this scorecard in another window. Check it there.") from None
+    if changes:
+        write_audit(by.organization, action="interview.assessed", subject=interview.id, by=by, details=changes)
+    return len(changes)
+
+
+def assess_overall(interview: Interview, value: float | None, *, by: TeamMember) -> int:
+    """Rate the interview as a whole and keep the member's other ratings and comments. As ``assess``.
+
+    Raises Rejected without a value, too.
+    """
+    if value is None:
+        raise Rejected("Choose a rating from 0 to 5.", field="value")
+    row = own_assessments(interview, by).get(OVERALL)
+    return assess(interview, {OVERALL: Opinion(value, row.comment if row else None)}, by=by)
+
+
+def explain(interview: Interview, reasons: Mapping[str, str | None], *, by: TeamMember) -> int:
+    """Store why the member's ratings differ from the scores; returns how many reasons changed. Audited without them.
+
+    Raises Rejected for one that is too long. Ratings that do not differ are left out.
+    """
+    asked = {one.competence: one for one in differences_of(interview, by)}
+    rows, changes = own_assessments(interview, by), {}
+    for name, reason in reasons.items():
+        if name not in asked or reason == asked[name].reason:
+            continue
+        if reason and len(reason) > LONGEST_COMMENT:
+            most, label = LONGEST_COMMENT, asked[name].label
+            wrong = f"Reasons can have up to {most} characters. The one for {label} has {len(reason)}."
+            raise Rejected(wrong, field=name)
+        rows[name].reason = reason
+        changes[name] = {"from": asked[name].rating, "to": asked[name].rating, "reason_changed": True}
     if changes:
         write_audit(by.organization, action="interview.assessed", subject=interview.id, by=by, details=changes)
     return len(changes)
@@ -98,9 +152,15 @@ def _keep(
         )
     else:
         row.value, row.comment, row.changed_at = opinion.value, opinion.comment, clock.now()
+        if not differs(interview, name, opinion.value):
+            row.reason = None
     return {"from": before.value, "to": opinion.value, "comment_changed": opinion.comment != before.comment}
 
 
 def erase(interview_id: str) -> int:
-    """Delete all ratings of the interview; returns how many there were. May be repeated."""
+    """Delete all ratings of the interview, and who saw its scores without one; returns how many ratings there were.
+
+    May be repeated.
+    """
+    rate_first.forget(interview_id)
     return db.changed(sa.delete(Assessment).where(Assessment.interview_id == interview_id))

@@ -21,12 +21,19 @@ COMPETENCES = {
     OVERALL: "Overall",
 }
 """What members can rate: the competences of the scores, and the interview overall, which the AI does not score."""
+APART = 0.5
+"""A rating that differs from the AI's score by more than this needs a reason."""
 VALUES = tuple(step / 2 for step in range(11))
 """0 to 5 in steps of 0.5, because people do not distinguish tenths."""
 
 
 class Assessment(Base):
-    """One member's rating of one competence in one interview: ``value`` as in VALUES, a ``comment``, or both."""
+    """One member's rating of one competence in one interview: ``value`` as in VALUES, a ``comment``, or both.
+
+    The answer to a question is rated the same way, without a comment; its ``competence`` is ``question_1`` and so on.
+
+    ``reason`` is why the rating differs from the score; members who rate first are asked for it afterwards.
+    """
 
     __tablename__ = "assessment"
     __table_args__ = (sa.UniqueConstraint("interview_id", "member_id", "competence"),)
@@ -38,6 +45,7 @@ class Assessment(Base):
     competence: Mapped[str] = mapped_column(sa.String(50))
     value: Mapped[float | None]
     comment: Mapped[str | None] = mapped_column(sa.Text)
+    reason: Mapped[str | None] = mapped_column(sa.Text)
     changed_at: Mapped[datetime]
 
     member: Mapped[TeamMember] = relationship()

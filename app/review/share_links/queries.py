@@ -93,19 +93,23 @@ def openings_of(interview: Interview) -> dict[str, list[Opening]]:
 
 
 def shown_of(share: Share) -> dict[str, Any]:
-    """Only the selected parts, so that no page can show anything else."""
+    """Only the selected parts that the link's creator may see, so that no page can show anything else."""
     export = export_of(share.interview, by=share.made_by)
+    hidden = {"scores", *(() if export["summary"] else ("summary",))} if export["scores_hidden"] else set()
+    parts = frozenset(share.parts) - hidden
     shown: dict[str, Any] = {
         "flow": {name: export["flow"][name] for name in ("title", "organization", "language")},
         "handed_in": export["interview"]["submitted_at"],
-        "parts": frozenset(share.parts),
+        "parts": parts,
     }
-    if "person" in share.parts:
+    if "person" in parts:
         names = export["candidate"]["first_name"], export["candidate"]["last_name"]
         shown["person"] = " ".join(name for name in names if name) or export["candidate"]["email_address"]
-    if "transcript" in share.parts:
-        shown |= {"transcript": export["transcript"], "answers": export["answers"]}
-    if "documents" in share.parts:
+    if "transcript" in parts:
+        told = {"ratings"} if "scorecard" not in parts else set()
+        answers = [{name: value for name, value in one.items() if name not in told} for one in export["answers"]]
+        shown |= {"transcript": export["transcript"], "answers": answers}
+    if "documents" in parts:
         shown["documents"] = [{"id": one.id, "name": one.name, "size": one.size} for one in share.interview.documents]
-    shown |= {name: export[name] for name in ("recording", "summary", "scores", "scorecard") if name in share.parts}
+    shown |= {name: export[name] for name in ("recording", "summary", "scores", "scorecard") if name in parts}
     return shown

@@ -5,8 +5,9 @@ from typing import Any
 from flask import flash, redirect
 from werkzeug.wrappers import Response
 
-from app.accounts.access import current_member, require_recruiter
+from app.accounts.access import current_member, require_admin, require_recruiter
 from app.accounts.actions import hide_first_steps as hide
+from app.accounts.actions import set_rates_first
 from app.accounts.queries import teams_seen_by
 from app.core.db import db
 from app.flows.role_templates import all_templates
@@ -32,4 +33,15 @@ def hide_first_steps() -> Response:
     hide(current_member().organization)
     db.session.commit()
     flash("The first steps are hidden.", "good")
+    return redirect(home(), 303)
+
+
+@pages.post("/first-steps/rate-first")
+def turn_on_rate_first() -> Response:
+    """Let members rate results before they see the scores, in the whole organization."""
+    require_admin()
+    member = current_member()
+    set_rates_first(member.organization, wanted=True, by=member)
+    db.session.commit()
+    flash("Rate first is on. You can change it in the settings of the organization, and for each flow.", "good")
     return redirect(home(), 303)

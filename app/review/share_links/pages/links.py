@@ -10,6 +10,7 @@ from app.core.db import db
 from app.core.errors import Conflict
 from app.interviews.models import Interview
 from app.interviews.queries import interview_to_change
+from app.review.rate_first.queries import are_hidden
 from app.review.share_links import actions, queries
 from app.review.share_links.forms import ShareForm
 from app.review.share_links.models import PARTS
@@ -89,5 +90,6 @@ def _page(interview: Interview, form: ShareForm, *, new_link: str | None = None)
         listed=queries.LISTED,
         shares=[(share, queries.ending_of(share)) for share in shares],
         openings=queries.openings_of(interview),
+        scores_hidden=are_hidden(current_member(), interview),
         can_share=interview.data is not None and not interview.withdrawn_at and not interview.erased_at,
     )

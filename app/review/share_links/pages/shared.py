@@ -14,7 +14,7 @@ from app.accounts.models import Organization
 from app.core import clock
 from app.core.db import db, reading, row_security, set_reading
 from app.core.errors import GatewayError, NotFound
-from app.interviews.queries import document_for
+from app.interviews.documents.queries import document_for
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.download import CHECK_AFTER, GoesOn, Served, sent
 from app.interviews.recordings.models import Media
@@ -128,8 +128,8 @@ def recording(token: str, kind: str) -> Response:  # noqa: ARG001 - the guard ha
     return sent(served, damaged=_damaged, goes_on=_goes_on(g.share_id, "recording"))
 
 
-def _damaged(recording_id: str) -> None:
-    recordings.mark_damaged(recording_id)
+def _damaged(recording_id: str, key: str) -> None:
+    recordings.mark_damaged(recording_id, storage_key=key)
     db.session.commit()
 
 
