@@ -1,6 +1,6 @@
 """Actions on candidates: enrol, move, assign, tag, and saved views."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -14,11 +14,13 @@ from app.candidates.decisions import Grounds
 from app.candidates.models import (
     INVITED,
     LONGEST_NAME,
+    BulkRow,
     Candidate,
     CandidateTag,
     Meaning,
     PipelineStatus,
     SavedView,
+    Source,
     StatusChange,
 )
 from app.candidates.overall import overall
@@ -27,6 +29,8 @@ from app.core import clock
 from app.core.db import db, new_id, unless_there
 from app.core.db.prepared import Prepared
 from app.core.errors import Conflict, Rejected
+from app.core.rooms import decision_mail
+from app.flows.criteria import Criterion
 from app.flows.models import InterviewFlow
 from app.flows.queries import FlowTerms
 
@@ -125,11 +129,18 @@ def move(
     _refuse_unseen(candidate, seen)
     if not pipeline.is_move(candidate.status, to, statuses=meanings):
         return None
-    reason = reasons.checked(organization, to, meanings[to], code=grounds.reason) if by is not None else None
+    reason = (
+        reasons.checked(organization, to, meanings[to], code=grounds.reason) if _is_of_person(by, grounds) else None
+    )
     change = step(candidate, to, meanings, by=by, note=note, judges=judges, seen=seen)
     if change is not None:
         decisions.record([(candidate, change)], meanings[to], by=by, grounds=grounds, reason=reason)
     return change
+
+
+def _is_of_person(by: TeamMember | None, grounds: Grounds) -> bool:
+    """Whether someone asked for the move. Else Parley itself moves the candidate, for no reason of the list."""
+    return by is not None or grounds.source is Source.API_KEY
 
 
 def step(
@@ -156,6 +167,7 @@ def step(
         number = _step(candidate.id, previous, to)
         db.session.refresh(candidate)
         if number is not None:
+            _unsay(candidate, previous, meanings)
             if by is not None and judges:
                 candidate.reviewed_at = clock.now()
             return _recorded(candidate, StatusChange(number=number, previous=previous, new=to, note=note or None), by)
@@ -202,22 +214,29 @@ def erase(candidate: Candidate) -> None:
     Decision records are deleted too, or kept without the person, as the organization's rule says.
     """
     decisions.forget(candidate)
+    db.session.execute(
+        sa.update(BulkRow).where(BulkRow.candidate_id == candidate.id).values(candidate_id=None, reason=None)
+    )
     db.session.execute(sa.delete(StatusChange).where(StatusChange.candidate_id == candidate.id))
     db.session.delete(candidate)
     db.session.flush()
 
 
-def note_result(candidate: Candidate, scores: Mapping[str, float | None] | None, *, at: datetime) -> None:
+def note_result(
+    candidate: Candidate, scores: Mapping[str, float | None] | None, criteria: Sequence[Criterion] = (), *, at: datetime
+) -> None:
     """Record a new result: its overall score, if enough was assessed. It is to review."""
     candidate.interviewed_at, candidate.reviewed_at = at, None
-    score_again(candidate, scores)
+    score_again(candidate, scores, criteria)
 
 
-def score_again(candidate: Candidate, scores: Mapping[str, float | None] | None) -> None:
+def score_again(
+    candidate: Candidate, scores: Mapping[str, float | None] | None, criteria: Sequence[Criterion] = ()
+) -> None:
     """Set the overall score: of a new result, of its scores in force, or of an older result after the newest was
     withdrawn or erased.
     """
-    candidate.score = overall(scores)
+    candidate.score = overall(scores, criteria)
     db.session.flush()
 
 
@@ -336,9 +355,15 @@ def _step(candidate_id: str, previous: str, to: str) -> int | None:
     return rows[0].status_changes if rows else None
 
 
+def _unsay(candidate: Candidate, previous: str, meanings: Mapping[str, Meaning | None]) -> None:
+    """Someone who is no longer rejected gets no rejection that still waits to be sent."""
+    if meanings.get(previous) is Meaning.REJECTED and meanings.get(candidate.status) is not Meaning.REJECTED:
+        decision_mail().withdraw([candidate.id])
+
+
 def _recorded(candidate: Candidate, change: StatusChange, by: TeamMember | None) -> StatusChange:
     change.candidate_id, change.by_id = candidate.id, by.id if by else None
     db.session.add(change)
     db.session.flush()
-    events.status_updated(candidate, change)
+    events.status_updated([(candidate, change)])
     return change

@@ -1,20 +1,26 @@
 """One change to many candidates at once, with a result for each: a refusal does not stop the others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from app.accounts.models import TeamMember
 from app.accounts.queries import member_of
-from app.candidates import actions, decisions, pipeline, reasons
-from app.candidates.decisions import Grounds
-from app.candidates.models import Candidate, Meaning, Source, StatusChange
+from app.candidates import actions, pipeline, reasons
+from app.candidates.models import Candidate, Meaning
+from app.candidates.moves import move_all, move_all_back, moved_meanwhile
 from app.candidates.queries import candidates_named, meanings_of
+from app.candidates.reasons import Reason
+from app.core import clock
 from app.core.db import db
 from app.core.errors import DomainError, Rejected
+from app.core.rooms import outbox
 from app.flows.queries import VIEWED, only_viewed
 
 MOST_ROWS = 1_000
+AT_ONCE = 100
+"""Candidates that a change reaches while the member waits for the page; a larger one runs as a job."""
 
 
 class Kind(StrEnum):
@@ -78,7 +84,8 @@ def preview(member: TeamMember, ids: Sequence[str], change: Change) -> Preview:
     if not changed:
         reason = f"All of them are already in “{change.value}”." if open_to else "You can only view their flows."
         raise Rejected(f"Nothing would change. {reason}", field="id")
-    events = len([one for one in changed if change.kind is Kind.MOVE and one.flow.webhook_url])
+    heard = change.kind is Kind.MOVE and outbox().listens_to_all(member.organization_id)
+    events = len([one for one in changed if change.kind is Kind.MOVE and (heard or one.flow.webhook_url)])
     return Preview(changed, len(open_to) - len(changed), len(wanted) - len(open_to), events)
 
 
@@ -91,44 +98,72 @@ def _check_value(member: TeamMember, change: Change) -> TeamMember | None:
     return _recruiter(member, change)
 
 
-def apply(member: TeamMember, ids: Sequence[str], change: Change) -> list[Row]:
-    """Change each of ``ids`` (at most 1,000), in their order. Raises Rejected if none can be changed."""
-    wanted = checked(ids)
-    work = _Work(member, change, meanings_of(member.organization), _check_value(member, change))
-    reason = None
-    if change.kind is Kind.MOVE:
-        reason = reasons.checked(member.organization, change.value, work.meanings[change.value], code=change.reason)
+def apply(
+    member: TeamMember,
+    ids: Sequence[str],
+    change: Change,
+    *,
+    moves: Mapping[str, int] | None = None,
+    asked_at: datetime | None = None,
+) -> list[Row]:
+    """Change each of ``ids`` (at most 1,000), in their order. Raises Rejected if none can be changed.
+
+    With ``moves`` (how many moves each had when the member asked, at ``asked_at``) no one is moved who was moved since.
+    """
+    wanted, work = checked(ids), prepared(member, change, asked_at=asked_at)
     candidates = candidates_named(member, wanted, locked=True)
-    view_only = only_viewed(member)
-    rows = [
-        Row(one, _name(candidates[one]), "refused", VIEWED)
-        if one in candidates and candidates[one].flow_id in view_only
-        else _one(candidates.get(one), one, work)
-        for one in wanted
-    ]
-    grounds = Grounds(Source.BULK, change.reason)
-    for meaning, moves in work.moved.items():
-        decisions.record(moves, meaning, by=member, grounds=grounds, reason=reason)
-    decisions.withdraw(work.undone, by=member)
-    return rows
+    refused = _refused(member, candidates, change, moves=moves)
+    open_to = [candidates[one] for one in wanted if one in candidates and one not in refused]
+    make = {Kind.MOVE: _move, Kind.BACK: _back}.get(change.kind, _each)
+    refused |= make(open_to, work)
+    return [_row(candidates.get(one), one, refused, changed=work.changed) for one in wanted]
+
+
+def prepared(member: TeamMember, change: Change, *, asked_at: datetime | None = None) -> "Work":
+    """Check what the change asks for. Raises Rejected for a value or a reason that is not valid."""
+    recruiter, meanings, reason = _check_value(member, change), meanings_of(member.organization), None
+    if change.kind is Kind.MOVE:
+        reason = reasons.checked(member.organization, change.value, meanings[change.value], code=change.reason)
+    return Work(member, change, meanings, recruiter, reason, asked_at or clock.now())
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
-    """A change under way: who makes it, the statuses, the recruiter of an assignment, and what to record at the end.
+class Work:
+    """A change under way: who makes it, the statuses, the recruiter of an assignment, and when it was asked for.
 
-    ``moved`` are moves that decide by meaning; ``undone`` are candidates with the number of the move that was undone.
+    ``changed`` are the ids of those who are changed by it.
     """
 
     by: TeamMember
     change: Change
     meanings: Mapping[str, Meaning | None]
     recruiter: TeamMember | None
-    moved: dict[Meaning | None, list[tuple[Candidate, StatusChange]]] = field(default_factory=dict)
-    undone: list[tuple[Candidate, int]] = field(default_factory=list)
+    reason: Reason | None
+    asked_at: datetime
+    changed: set[str] = field(default_factory=set)
 
-    def note(self, candidate: Candidate, change: StatusChange) -> None:
-        self.moved.setdefault(self.meanings[change.new], []).append((candidate, change))
+
+def _refused(
+    member: TeamMember, candidates: Mapping[str, Candidate], change: Change, *, moves: Mapping[str, int] | None
+) -> dict[str, str]:
+    view_only, refused = only_viewed(member), {}
+    for one in candidates.values():
+        is_there = change.kind is Kind.MOVE and one.status == change.value
+        if one.flow_id in view_only:
+            refused[one.id] = VIEWED
+        elif change.kind in _MOVES and moves and not is_there and moves[one.id] != one.status_changes:
+            refused[one.id] = moved_meanwhile(one)
+    return refused
+
+
+def _row(
+    candidate: Candidate | None, candidate_id: str, refused: Mapping[str, str], *, changed: Collection[str]
+) -> Row:
+    if candidate is None:
+        return Row(candidate_id, "", "refused", "This candidate no longer exists.")
+    if candidate_id in refused:
+        return Row(candidate_id, _name(candidate), "refused", refused[candidate_id])
+    return Row(candidate_id, _name(candidate), "done" if candidate_id in changed else "same")
 
 
 def _name(candidate: Candidate) -> str:
@@ -151,34 +186,36 @@ def _recruiter(member: TeamMember, change: Change) -> TeamMember | None:
     return member_of(member.organization, change.value)
 
 
-def _one(candidate: Candidate | None, candidate_id: str, work: _Work) -> Row:
-    if candidate is None:
-        return Row(candidate_id, "", "refused", "This candidate no longer exists.")
-    name = _name(candidate)
-    try:
-        with db.session.begin_nested():
-            changed = _moved(candidate, work) if work.change.kind in _MOVES else _changed(candidate, work)
-    except DomainError as refusal:
-        return Row(candidate_id, name, "refused", refusal.message)
-    return Row(candidate_id, name, "done" if changed else "same")
-
-
 _MOVES = (Kind.MOVE, Kind.BACK)
 
 
-def _moved(candidate: Candidate, work: _Work) -> bool:
-    if work.change.kind is Kind.MOVE:
-        change, undone = actions.step(candidate, work.change.value, work.meanings, by=work.by), None
-    else:
-        change, undone = actions.step_back(candidate, work.change.value, work.meanings, by=work.by)
-    if undone is not None:
-        work.undone.append((candidate, undone))
-    elif change is not None:
-        work.note(candidate, change)
-    return change is not None
+def _move(candidates: Sequence[Candidate], work: Work) -> dict[str, str]:
+    to = [one for one in candidates if one.status != work.change.value]
+    move_all(to, work.change.value, work.meanings, by=work.by, reason=work.reason)
+    work.changed.update(one.id for one in to)
+    return {}
 
 
-def _changed(candidate: Candidate, work: _Work) -> bool:
+def _back(candidates: Sequence[Candidate], work: Work) -> dict[str, str]:
+    refused = move_all_back(candidates, work.change.value, work.meanings, by=work.by, asked_at=work.asked_at)
+    work.changed.update(one.id for one in candidates if one.id not in refused)
+    return refused
+
+
+def _each(candidates: Sequence[Candidate], work: Work) -> dict[str, str]:
+    """Changes without history: one candidate after the other. A refusal does not stop the others."""
+    refused = {}
+    for one in candidates:
+        try:
+            with db.session.begin_nested():
+                if _changed(one, work):
+                    work.changed.add(one.id)
+        except DomainError as refusal:
+            refused[one.id] = refusal.message
+    return refused
+
+
+def _changed(candidate: Candidate, work: Work) -> bool:
     was_judged, value = candidate.reviewed_at is not None, work.change.value
     match work.change.kind:
         case Kind.ASSIGN:

@@ -12,7 +12,7 @@ from app.candidates.models import DECIDING, Candidate, DecisionRecord, DecisionR
 from app.candidates.reasons import Reason
 from app.core import clock
 from app.core.db import db, new_id
-from app.core.rooms import ratings, scores
+from app.core.rooms import InForce, ratings, scores
 
 UNDO_FOR = timedelta(minutes=5)
 """How long an undo withdraws the record. After that, a move back is a move like any other."""
@@ -60,7 +60,7 @@ def record(
             "source": grounds.source,
             "reason_code": reason.code if reason else None,
             "reason": reason.label if reason else None,
-            "score_version": versions.get(candidate.id),
+            **_versions(versions.get(candidate.id)),
             "own_rating": rated.get(candidate.id),
         }
         for candidate, change in moves
@@ -68,12 +68,21 @@ def record(
     db.session.execute(sa.insert(DecisionRecord), rows)
     code = reason.code if reason else None
     details: dict[str, object] = {"meaning": meaning.value, "source": grounds.source.value, "reason": code}
+    if grounds.source is Source.API_KEY:
+        details["through"] = "/v1"
     _note([candidate for candidate, _change in moves], "decision.recorded", details, by=by)
 
 
-def is_fresh(change: StatusChange) -> bool:
-    """Whether an undo of this move still withdraws its record."""
-    return clock.now() - change.at <= UNDO_FOR
+def _versions(in_force: InForce | None) -> dict[str, int | None]:
+    return {
+        "score_version": in_force.scores if in_force else None,
+        "criteria_version": in_force.criteria if in_force else None,
+    }
+
+
+def is_fresh(change: StatusChange, *, asked_at: datetime | None = None) -> bool:
+    """Whether an undo of this move, asked for now or at that time, still withdraws its record."""
+    return (asked_at or clock.now()) - change.at <= UNDO_FOR
 
 
 def withdraw(undone: Sequence[tuple[Candidate, int]], *, by: TeamMember) -> int:

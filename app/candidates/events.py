@@ -1,13 +1,19 @@
 """The event ``candidate_status_updated``, with the payload that ``/v1`` documents."""
 
+from collections.abc import Sequence
+
 from app.candidates.models import Candidate, StatusChange
-from app.core.rooms import outbox
+from app.core.rooms import Event, outbox
 
 STATUS_UPDATED = "candidate_status_updated"
 
 
-def status_updated(candidate: Candidate, change: StatusChange) -> None:
-    """Announce one move; the outbox row commits with the move. Moves of one candidate are delivered in order."""
+def status_updated(moves: Sequence[tuple[Candidate, StatusChange]]) -> None:
+    """Announce moves; the outbox rows commit with them. Moves of one candidate are delivered in order."""
+    outbox().announce_all([_event(candidate, change) for candidate, change in moves], event_type=STATUS_UPDATED)
+
+
+def _event(candidate: Candidate, change: StatusChange) -> Event:
     flow = candidate.flow
     payload = {
         "event_type": STATUS_UPDATED,
@@ -17,11 +23,4 @@ def status_updated(candidate: Candidate, change: StatusChange) -> None:
         "previous_status": change.previous,
         "new_status": change.new,
     }
-    outbox().announce(
-        flow,
-        event_type=STATUS_UPDATED,
-        payload=payload,
-        subject=candidate.id,
-        sequence=change.number,
-        is_test=candidate.is_test,
-    )
+    return Event(flow, payload, candidate.id, change.number, candidate.is_test)

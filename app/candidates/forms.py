@@ -9,8 +9,10 @@ from wtforms import SelectField, StringField, TextAreaField
 
 from app.accounts.models import TeamMember
 from app.candidates import bulk
+from app.candidates.hidden_scores import BY_SCORE, REFUSED, SCORES, is_blocked
 from app.candidates.models import LONGEST_NAME
 from app.candidates.queries import CandidateFilter, Order, ids_seen_by
+from app.core.errors import Rejected
 from app.web.fields import day_in, flaw_of
 from app.web.templating import capital
 
@@ -69,9 +71,16 @@ class DetailsForm(FlaskForm):  # type: ignore[misc]
 
 
 def parameter(name: str) -> str:
-    """A query parameter; empty if it is missing or is not valid text."""
+    """A query parameter; empty if it is missing or is not valid text.
+
+    Where the member rates before seeing scores, a list is in the usual order, and nothing is filtered by score.
+    """
     value = request.args.get(name, "").strip()[:LONGEST_SEARCH]
-    return "" if flaw_of(value) else value
+    if flaw_of(value):
+        return ""
+    if (name in SCORES or value in BY_SCORE) and name in {*SCORES, "order"} and is_blocked():
+        return Order.NEWEST if name == "order" else ""
+    return value
 
 
 def filter_of_request() -> CandidateFilter:
@@ -139,10 +148,12 @@ def list_query() -> dict[str, Any]:
 
 
 def chosen_ids(member: TeamMember) -> list[str]:
-    """The candidates selected in the form, each once, or all that match the filter of the URL.
+    """The candidates selected in the form or named in the URL, each once, or all that match the filter of the URL.
 
-    Raises Rejected for none, and for more than ``MOST_ROWS``.
+    Raises Rejected for none, for more than ``MOST_ROWS``, and for a filter by scores that the member does not see.
     """
     if request.form.get("all") == "yes":
+        if is_blocked():
+            raise Rejected(REFUSED)
         return bulk.checked(ids_seen_by(member, filter_of_request(), limit=bulk.MOST_ROWS))
-    return bulk.checked(request.form.getlist("id"))
+    return bulk.checked(request.form.getlist("id") or request.args.getlist("id"))

@@ -58,6 +58,9 @@ def _next(filters: CandidateFilter, place: list[tuple[_Key, Any]], *, member: Te
         equal.append(key.expression.is_(None) if value is None else key.expression == value)
     order = [_sorted(key, back=back) for key, _value in place]
     query = sa.select(Candidate.id).where(*conditions_for(member, filters), sa.or_(*beyond)).order_by(*order)
+    first, value = place[0]
+    if not first.is_nullable:  # says nothing new, but it alone tells SQLite where in the index to begin
+        query = query.where(first.expression <= value if first.is_descending != back else first.expression >= value)
     return db.session.scalar(query.limit(1))
 
 

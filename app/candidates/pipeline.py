@@ -13,5 +13,11 @@ def is_move(previous: str, new: str, *, statuses: Collection[str]) -> bool:
     if not new:
         raise Rejected("Choose a status.", field="status")
     if new not in statuses:
-        raise Rejected(f"“{new[:100]}” is not a status in your pipeline. Choose one from the list.", field="status")
+        raise unknown(new, statuses)
     return previous != new
+
+
+def unknown(status: str, statuses: Collection[str]) -> Rejected:
+    """The refusal of a word that is no status. It names those of the organization."""
+    words = f"“{status[:100]}” is not a status in your pipeline. Choose one of these: {', '.join(statuses)}."
+    return Rejected(words, field="status")

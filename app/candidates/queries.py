@@ -1,7 +1,7 @@
 """Reads of candidates and their pipeline, always for a member or an organization."""
 
 import enum
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -9,7 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, selectinload
 
-from app.accounts.models import Organization, Role, TeamMember
+from app.accounts.key_scope import place
+from app.accounts.models import Organization, Owner, Role, TeamMember
 from app.candidates.models import (
     BY_NAME,
     BY_SCORE,
@@ -24,14 +25,18 @@ from app.candidates.models import (
     SavedView,
     StatusChange,
 )
-from app.core.db import db, is_id
+from app.core.db import contains, db, is_id
 from app.core.errors import NotFound
 from app.flows.models import InterviewFlow, Right
 from app.flows.queries import may, reach, refuse_viewer, seen
 
 Condition = sa.ColumnElement[bool]
+_C = Candidate.__table__.c
+place("candidate_id", Candidate.__table__, team_id=_C.team_id, flow_id=_C.flow_id)
 
 MOST_TAGS_SHOWN = 500
+AT_ONCE = 1_000
+"""Ids that one statement names."""
 
 
 UNASSIGNED = "nobody"
@@ -92,8 +97,17 @@ def candidates_seen_by(member: TeamMember, filters: CandidateFilter, *, limit: i
     ordered = _ids(member, filters).limit(limit).offset(offset).subquery()
     # SQLite carries everything that a query reads through its sort, so only ids are sorted.
     query = sa.select(Candidate).join(ordered, ordered.c.id == Candidate.id).order_by(*_ORDERS[filters.order])
-    titled = joinedload(Candidate.flow).load_only(InterviewFlow.title)
+    titled = joinedload(Candidate.flow).load_only(InterviewFlow.title, InterviewFlow.rates_first)
     return list(db.session.scalars(query.options(titled, *_people_and_tags())))
+
+
+def only_flow_of(candidate_ids: Sequence[str]) -> InterviewFlow | None:
+    """The flow that all of these candidates belong to; None if there are several."""
+    found: set[str] = set()
+    for first in range(0, len(candidate_ids), AT_ONCE):
+        some = Candidate.id.in_(candidate_ids[first : first + AT_ONCE])
+        found |= set(db.session.scalars(sa.select(Candidate.flow_id).where(some).distinct()))
+    return db.session.get(InterviewFlow, found.pop()) if len(found) == 1 else None
 
 
 def candidates_named(
@@ -109,6 +123,7 @@ def candidates_named(
     query = sa.select(Candidate).where(*mine, Candidate.id.in_(wanted))
     if locked:
         query = query.order_by(Candidate.id).with_for_update(key_share=True, of=Candidate)
+        query = query.execution_options(populate_existing=True)  # what was read before the lock may have changed
     return {
         candidate.id: candidate
         for candidate in db.session.scalars(query.options(joinedload(Candidate.flow), *_people_and_tags()))
@@ -188,7 +203,7 @@ def _to_review(member: TeamMember, flow_id: str) -> CandidateFilter:
     return CandidateFilter(flow_id=flow_id, unreviewed=True, right=right)
 
 
-def statuses_of(organization: Organization) -> list[str]:
+def statuses_of(organization: Owner) -> list[str]:
     """The pipeline's statuses in order: the organization's own, or the six defaults if it has none."""
     own = sa.select(PipelineStatus.name).where(PipelineStatus.organization_id == organization.id)
     return list(db.session.scalars(own.order_by(PipelineStatus.position))) or list(DEFAULT_STATUSES)
@@ -311,24 +326,25 @@ def conditions_for(member: TeamMember, filters: CandidateFilter) -> list[Conditi
         conditions.append(Candidate.flow_id == filters.flow_id)
     if filters.status:
         conditions.append(Candidate.status == filters.status)
-    conditions += _by_person_and_tag(filters)
+    conditions += _by_person_and_tag(filters, member.organization_id)
     conditions += _by_score_and_day(filters)
     for word in filters.text.split():
-        places = (Candidate.email, Candidate.first_name, Candidate.last_name)
-        conditions.append(sa.or_(*(place.icontains(word, autoescape=True) for place in places)))
+        conditions.append(contains(word, Candidate.email, Candidate.first_name, Candidate.last_name))
     return conditions
 
 
-def _by_person_and_tag(filters: CandidateFilter) -> list[Condition]:
+def _by_person_and_tag(filters: CandidateFilter, organization_id: str) -> list[Condition]:
     conditions: list[Condition] = []
     if filters.recruiter_id:
         unassigned = filters.recruiter_id == UNASSIGNED
         mine = Candidate.assigned_recruiter_id
         conditions.append(mine.is_(None) if unassigned else mine == filters.recruiter_id)
     if filters.tag:
-        conditions.append(_has_tag(filters.tag))
+        tagged = (CandidateTag.organization_id == organization_id, CandidateTag.name == filters.tag)
+        conditions.append(Candidate.id.in_(sa.select(CandidateTag.candidate_id).where(*tagged)))
     if filters.without_tag:
-        conditions.append(~_has_tag(filters.without_tag))
+        has_it = (CandidateTag.candidate_id == Candidate.id, CandidateTag.name == filters.without_tag)
+        conditions.append(~sa.exists().where(*has_it))
     if filters.without_status:
         conditions.append(Candidate.status != filters.without_status)
     if filters.unreviewed:
@@ -354,10 +370,6 @@ def _people_and_tags() -> tuple[Any, ...]:
     return joinedload(Candidate.assigned_recruiter), selectinload(Candidate.tags)
 
 
-def _has_tag(name: str) -> Condition:
-    return sa.exists().where(CandidateTag.candidate_id == Candidate.id, CandidateTag.name == name)
-
-
 def _begin_of(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
@@ -370,4 +382,4 @@ _ORDERS: dict[Order, tuple[Any, ...]] = {
     Order.SCORE: BY_SCORE,
     Order.SCORE_ASC: (Candidate.score.nulls_last(), Candidate.id),
 }
-"""Each of them reads an index of PostgreSQL forward or backward, ids included."""
+"""Each of them reads an index forward or backward, ids included."""

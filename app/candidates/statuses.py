@@ -157,6 +157,8 @@ def remove(organization: Organization, column_id: str, *, into: str, by: TeamMem
     if people:  # no reason is asked for: this says something about the pipeline, not about each candidate
         decisions.record(moves, meanings[into], by=by, grounds=Grounds(Source.STATUSES), reason=None)
     db.session.delete(column)
+    for position, one in enumerate(other for other in columns if other is not column):
+        one.position = position  # `/v1` shows it, and the feed of changes sees what is stored
     db.session.flush()
     _note(column, organization, {"removed": column_id, "moved": len(people)}, by=by)
     return len(people)

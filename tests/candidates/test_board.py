@@ -82,6 +82,34 @@ def test_the_board_has_the_filters_of_the_list_and_keeps_them(
     assert "1 more filter of the list applies." in re.sub(r"\s+", " ", page)
 
 
+def test_a_card_has_initials_and_the_filters_replace_the_lanes_alone(
+    owner: Person, make_flow: Made, make_candidate: Made
+) -> None:
+    make_candidate(flow=make_flow())
+    page = owner.browser.get("/candidates/board?text=ada").text
+    assert '<span class="initials" aria-hidden="true">AB</span>' in page
+    assert set(re.findall('data-live="([a-z]+)"', page)) == {"tabs", "filters", "count", "chips", "lanes"}
+    assert '<span hidden data-counts="/candidates/board/counts?text=ada"></span>' in page
+    assert 'data-live="count">1 candidate</p>' in page
+
+
+def test_a_cards_links_keep_the_words_of_the_search(owner: Person, make_flow: Made, make_candidate: Made) -> None:
+    """The links of a column differ in one place alone, whatever is searched for."""
+    candidate = make_candidate(flow=make_flow())
+    candidate.email = "CARD@e.com"
+    db.session.commit()
+    page = html.unescape(owner.browser.get("/candidates/board?text=CARD").text)
+    assert f'href="/candidates/{candidate.id}?text=CARD&status=invited&order=newest"' in page
+    assert f'action="/candidates/{candidate.id}/move?text=CARD"' in page
+
+
+def test_a_card_moved_to_rejected_is_offered_a_message(owner: Person, make_candidate: Made) -> None:
+    candidate = make_candidate()
+    form = {"status": "rejected", "from": "invited", "board": ""}
+    answer = owner.browser.post(f"/candidates/{candidate.id}/move", data=form, headers=JSON)
+    assert answer.json["message"] == f"/candidates/message?id={candidate.id}&rejection=yes"
+
+
 def test_a_full_column_leads_to_the_list(owner: Person, make_flow: Made, make_candidate: Made) -> None:
     flow = make_flow()
     for number in range(52):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from app.candidates.overall import COUNTED, Weighed, overall
+from app.candidates.overall import COUNTED, explained, overall
+from app.flows.criteria import Criterion
 
 
 @pytest.mark.parametrize(
@@ -24,18 +25,25 @@ def test_without_criteria_it_is_the_mean_of_what_is_not_about_language(
 
 
 @pytest.mark.parametrize(
-    ("criteria", "shown"),
+    ("values", "weights", "shown", "why"),
     [
-        ([(5.0, 3.0), (1.0, 1.0)], 4.0),
-        ([(5.0, 1.0), (None, 1.0)], 5.0),
-        ([(5.0, 1.0), (None, 1.1)], None),
-        ([(None, 2.0)], None),
-        ([(5.0, 0.0), (2.0, 1.0)], 2.0),
-        ([(5.0, 0.0)], None),
+        ((5.0, 1.0), (3, 1), 4.0, "The weighted average of the assessed criteria of this flow."),
+        ((5.0, None), (1, 1), 5.0, "The weighted average of the assessed criteria of this flow."),
+        (
+            (5.0, None),
+            (10, 11),
+            None,
+            "There is no overall score: less than half of the criteria, by weight, were assessed.",
+        ),
+        ((None,), (2,), None, "There is no overall score: less than half of the criteria, by weight, were assessed."),
+        ((5.0, 2.0), (0, 1), 2.0, "The weighted average of the assessed criteria of this flow."),
+        ((5.0,), (0,), None, "There is no overall score: every criterion of this flow has weight 0."),
     ],
 )
 def test_criteria_count_by_their_weight_and_leave_the_fixed_scores_out(
-    criteria: list[tuple[float | None, float]], shown: float | None
+    values: tuple[float | None, ...], weights: tuple[int, ...], shown: float | None, why: str
 ) -> None:
-    scores = dict.fromkeys(COUNTED, 1.5)
-    assert overall(scores, [Weighed(value, weight) for value, weight in criteria]) == shown
+    criteria = [Criterion(name=f"Criterion {number}", weight=weight) for number, weight in enumerate(weights)]
+    scores = {**dict.fromkeys(COUNTED, 1.5), **{one.key: value for one, value in zip(criteria, values, strict=True)}}
+    assert overall(scores, criteria) == shown
+    assert explained(shown, criteria) == why

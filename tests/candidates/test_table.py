@@ -85,7 +85,13 @@ def test_the_list_is_narrowed_and_sorted(owner: Person, three: dict[str, str], q
 
 def test_columns_are_chosen(owner: Person, three: dict[str, str]) -> None:
     text = owner.browser.get("/candidates?show=tags&show=score&show=%3Cb%3E").text
-    assert re.findall(r'<th scope="col" class="([^"]+)"', text) == ["choose", "col-name", "col-score", "col-tags"]
+    assert re.findall(r'<th scope="col" class="([^"]+)"', text) == [
+        "choose",
+        "col-name",
+        "col-score",
+        "col-tags",
+        "more",
+    ]
     assert "ada@e.com" not in text
     assert ">remote<" in text
     assert "4.2" in text
@@ -367,13 +373,14 @@ def test_a_view_is_kept_used_and_deleted(owner: Person, colleague: Person, three
 def test_the_export_reads_back_and_holds_no_formulas(
     owner: Person, three: dict[str, str], make_candidate: Made
 ) -> None:
-    make_candidate("=cmd@e.com", first_name="=1+1", last_name='"; DROP')
+    make_candidate("=cmd@e.com", first_name="=1+1", last_name='"; DROP').phone = "020 7946 0958"
+    db.session.commit()
     answer = owner.browser.post("/candidates/export?order=oldest")
     assert answer.headers["Content-Disposition"].startswith("attachment; filename=")
     rows = list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"))))
     assert [row["name"] for row in rows[:3]] == ["Ada X", "Bob X", "Cyd X"]
     assert (rows[0]["score"], rows[0]["tags"], rows[2]["score"]) == ("4.2", "remote", "")
-    assert rows[3]["name"] == "'=1+1 \"; DROP"
+    assert (rows[3]["name"], rows[3]["phone"]) == ("'=1+1 \"; DROP", "020 7946 0958")
     entry = db.session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "candidates.exported")).one()
     assert entry.details == {"rows": 4}
     assert answer.headers["X-Rows"] == "4"

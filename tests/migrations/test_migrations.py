@@ -61,6 +61,45 @@ def test_constraints_have_the_names_that_a_later_migration_will_call_them_by(pri
     assert known == {}
 
 
+def test_every_index_is_there(pristine_database: str) -> None:
+    """On SQLite, a migration that rebuilds a table loses its indexes over expressions, which Alembic does not see."""
+    load_tables()
+    engine = migrate.engine_for(pristine_database)
+    dialect, told = engine.dialect.name, engine.dialect.identifier_preparer
+    wanted = {
+        str(told.format_index(one)).strip('"')
+        for table in Base.metadata.sorted_tables
+        for one in table.indexes
+        if one.info.get("dialect", dialect) == dialect
+    }
+    asked = {
+        "sqlite": "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL",
+        "postgresql": "SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()",
+    }
+    with engine.connect() as connection:
+        found = set(connection.scalars(sa.text(asked[dialect])))
+    engine.dispose()
+    assert wanted - found == set() != wanted
+
+
+def test_every_trigger_is_there(pristine_database: str) -> None:
+    """On SQLite, a migration that rebuilds a table loses its triggers: it has to create them again."""
+    wanted = {
+        f"change_{trigger.name}"
+        for script in ScriptDirectory("migrations").walk_revisions()
+        for trigger in getattr(script.module, "TRIGGERS", ())
+    }
+    engine = migrate.engine_for(pristine_database)
+    asked = {
+        "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
+        "postgresql": "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal",
+    }
+    with engine.connect() as connection:
+        found = set(connection.scalars(sa.text(asked[engine.dialect.name])))
+    engine.dispose()
+    assert found == wanted != set()
+
+
 def test_a_migration_may_take_long_and_waits_briefly_for_tables(
     own_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ from app.accounts.access import current_member, polled
 from app.accounts.models import Role, TeamMember
 from app.accounts.queries import members_of
 from app.candidates.forms import board_parameters, filter_of_request
+from app.candidates.hidden_scores import hidden_scores, is_blocked
 from app.candidates.models import Candidate
 from app.candidates.pages.blueprint import pages
 from app.candidates.queries import (
@@ -43,9 +44,12 @@ class Column:
 def board() -> str:
     """The candidates that match the filter of the URL, by status."""
     member, filters = current_member(), _filters()
+    columns = _columns(member, filters)
     return render_template(
         "candidates/board.html",
-        columns=_columns(member, filters),
+        columns=columns,
+        scores_hidden=hidden_scores(card for column in columns for card in column.cards),
+        is_blocked=is_blocked(),
         filters=filters,
         parameters=board_parameters(),
         flow_choices=[("", "All flows"), *titles_seen_by(member)],

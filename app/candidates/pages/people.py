@@ -6,13 +6,14 @@ from urllib.parse import urlencode
 from flask import Flask, Response, current_app, flash, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from app.accounts.access import current_member, require_recruiter
+from app.accounts.access import current_member, require_recruiter, safe_next
 from app.accounts.actions import write_audit
 from app.accounts.models import Role, TeamMember
 from app.accounts.queries import member_of, members_of
 from app.candidates import actions, bulk
 from app.candidates.bulk import Change, Kind
-from app.candidates.export import as_csv
+from app.candidates.bulk_changes.actions import start
+from app.candidates.export import Reader, as_csv
 from app.candidates.forms import (
     COLUMNS,
     board_parameters,
@@ -22,6 +23,8 @@ from app.candidates.forms import (
     filter_parameters,
     pairs,
 )
+from app.candidates.hidden_scores import REFUSED, hidden_scores, is_blocked, show_scores, shows_scores
+from app.candidates.models import Meaning
 from app.candidates.pages.above import ORDERS, Names, chips, heads, presets, views
 from app.candidates.pages.blueprint import choices_for, pages
 from app.candidates.queries import (
@@ -29,8 +32,10 @@ from app.candidates.queries import (
     CandidateFilter,
     candidates_named,
     candidates_seen_by,
+    deciding_statuses,
     how_many_seen_by,
     ids_seen_by,
+    only_flow_of,
     statuses_of,
     tags_seen_by,
     view_of,
@@ -40,7 +45,7 @@ from app.core import clock
 from app.core.db import db
 from app.core.errors import Rejected
 from app.flows.models import Right
-from app.flows.queries import only_viewed, titles_seen_by
+from app.flows.queries import criteria_of, only_viewed, titles_seen_by
 from app.web.fields import flaw_of
 from app.web.streaming_slots import Lasting, places
 from app.web.templating import capital, offset_of_request
@@ -71,6 +76,8 @@ def change_many() -> str | AnyResponse | tuple[str, int]:
         change = _change()
         if _asks_first(change):
             return _question(member, ids, change)
+        if len(ids) > bulk.AT_ONCE:
+            return _as_job(member, ids, change)
         rows = bulk.apply(member, ids, change)
     except Rejected as refusal:
         db.session.rollback()
@@ -83,9 +90,16 @@ def change_many() -> str | AnyResponse | tuple[str, int]:
         rows=rows,
         back=url_for("candidates.index", **filter_parameters()),
         undo=_undo(change),
+        offers_rejection=_is_rejection(member, change),
         filter_parameters=filter_parameters(),
     )
     return page, 422 if all(row.outcome == "refused" for row in rows) else 200
+
+
+def _as_job(member: TeamMember, ids: list[str], change: Change) -> AnyResponse:
+    change_id = start(member, ids, change).id
+    db.session.commit()
+    return redirect(url_for("bulk_changes.show", change_id=change_id), 303)
 
 
 @pages.post("/candidates/export")
@@ -96,7 +110,17 @@ def export() -> AnyResponse:
     """
     require_recruiter()
     member = current_member()
+    if is_blocked():
+        return make_response(_page(member, 0, error=REFUSED), 422)
     return _export(member, ids_seen_by(member, replace(filter_of_request(), right=Right.EDIT)))
+
+
+@pages.post("/candidates/show-scores")
+def show_scores_in_lists() -> AnyResponse:
+    """Show scores in this member's lists until they sign out, and return to the list that asked."""
+    show_scores()
+    db.session.commit()
+    return redirect(safe_next(request.form.get("next")) or url_for("candidates.index"), 303)
 
 
 @pages.post("/candidates/views")
@@ -125,9 +149,12 @@ def delete_view(view_id: str) -> AnyResponse:
 def _page(member: TeamMember, offset: int, error: str = "") -> str:
     filters, names = filter_of_request(), _names(member)
     total, may_change = how_many_seen_by(member, filters), member.role is not Role.VIEWER
+    candidates = candidates_seen_by(member, filters, limit=PER_PAGE, offset=offset)
     return render_template(
         "candidates/index.html",
-        candidates=candidates_seen_by(member, filters, limit=PER_PAGE, offset=offset),
+        candidates=candidates,
+        scores_hidden=hidden_scores(candidates),
+        is_blocked=is_blocked(),
         total=total,
         filters=filters,
         offset=offset,
@@ -148,6 +175,7 @@ def _page(member: TeamMember, offset: int, error: str = "") -> str:
         filter_parameters=filter_parameters(),
         board_parameters=board_parameters(),
         may_change=may_change,
+        view_only=only_viewed(member) if may_change else frozenset(),
         exported=_in_export(member, filters, total) if may_change else None,
         narrowed=bool(pairs()),
         most=bulk.MOST_ROWS,
@@ -197,6 +225,10 @@ _FIELDS = {
 }
 
 
+def _is_rejection(member: TeamMember, change: Change) -> bool:
+    return change.kind is Kind.MOVE and deciding_statuses(member.organization).get(change.value) is Meaning.REJECTED
+
+
 def _undo(change: Change) -> dict[str, str] | None:
     """The fields of the form that undoes the change."""
     kind = bulk.UNDONE_BY.get(change.kind) if request.form.get("undo") != "yes" else None
@@ -235,7 +267,9 @@ def _export(member: TeamMember, ids: list[str]) -> AnyResponse:
     if place is None:
         return make_response(_page(member, 0, error="Several exports are running. Try again in a minute."), 503)
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for after the request
-    body = as_csv(app, ids, member_id=member.id, organization_id=member.organization_id)
+    flow = only_flow_of(ids)
+    who = Reader(member.id, member.organization_id, shows_scores=shows_scores())
+    body = as_csv(app, ids, who, criteria=criteria_of(flow) if flow else ())
     write_audit(
         member.organization, action="candidates.exported", subject=member.id, by=member, details={"rows": len(ids)}
     )
