@@ -1,6 +1,6 @@
 """One interview, from creation to result."""
 
-from app.core.rooms import Job, Room
+from app.core.rooms import ChangeKind, Job, Room
 
 PROCESS_INTERVIEW = Job(
     "interviews.jobs.process_interview",
@@ -35,7 +35,9 @@ SWEEP = Job("interviews.jobs.sweep", "app.interviews.jobs.processing.sweep", "in
 ROOM = Room(
     blueprints=("app.interviews.pages.pages",),
     api=("app.interviews.api.blp",),
+    views=("app.interviews.extensions",),
     tables="app.interviews.models",
+    external_ids="app.interviews.metadata",
     jobs=(
         PROCESS_INTERVIEW,
         PROCESS_VIDEO,
@@ -46,6 +48,17 @@ ROOM = Room(
     sweeps=(
         "app.interviews.jobs.processing.sweep",
         "app.interviews.jobs.revocation.sweep",
+    ),
+    changes=(
+        ChangeKind("interview", "app.interviews.changes.shown", "app.interviews.schemas.InterviewSchema"),
+        ChangeKind(
+            "interview_metadata",
+            "app.interviews.changes.shown_metadata",
+            "app.interviews.schemas.InterviewMetadataSchema",
+        ),
+        ChangeKind(
+            "score_version", "app.interviews.changes.shown_versions", "app.interviews.schemas.ScoreVersionSchema"
+        ),
     ),
     parts=(
         "documents",

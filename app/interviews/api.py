@@ -11,12 +11,14 @@ from app import gateways
 from app.accounts import idempotency
 from app.accounts.access import caller, is_test_call, require_api_key
 from app.accounts.actions import write_audit
+from app.accounts.key_guard import narrows_itself
 from app.accounts.queries import team_of
 from app.core.db import db
 from app.core.errors import GatewayError
+from app.flows.queries import flow_for
 from app.interviews import actions
+from app.interviews.listings import Published, published, published_page
 from app.interviews.models import InterviewStatus, Scenario
-from app.interviews.queries import Published, published, published_page
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.models import Media
 from app.interviews.recordings.queries import urls_for_many
@@ -52,14 +54,18 @@ def _app_url() -> str:
 @blp.arguments(InterviewsQuerySchema, location="query")
 @blp.response(200, InterviewsSchema, description="One page of interviews.", example={"interviews": [INTERVIEW_EXAMPLE]})
 @blp.doc(operationId="listInterviews")
+@narrows_itself
 def list_interviews(query: dict[str, Any]) -> Response:
     """List interviews, newest first."""
     organization = caller()
     team = team_of(organization, query["team_id"]) if query["team_id"] else None
+    flow = flow_for(organization, query["interview_flow_id"]) if query["interview_flow_id"] is not None else None
     status = InterviewStatus(query["status"]) if query["status"] else None
     rows = published_page(
         organization,
         team=team,
+        flow=flow,
+        created_after=query["created_after"],
         status=status,
         is_test=query["mode"] and query["mode"] == "test",
         limit=query["limit"],
@@ -74,6 +80,7 @@ def list_interviews(query: dict[str, Any]) -> Response:
 @blp.arguments(NewInterviewHeadersSchema, location="headers")
 @blp.response(200, InterviewCreatedSchema, description="The interview was created.", example=INTERVIEW_CREATED_EXAMPLE)
 @blp.doc(operationId="createInterview")
+@narrows_itself
 def create_interview(body: dict[str, Any], headers: dict[str, Any]) -> dict[str, str]:
     """Create an interview in the same team as its flow."""
     booked = actions.book_without_row(
@@ -108,7 +115,7 @@ def _scenario(name: str | None) -> Scenario | None:
 def get_interview(query: dict[str, Any], interview_id: str) -> Response:
     """Read one interview."""
     row = published(caller(), interview_id, transcript=query["transcript"])
-    head, fragments, tail = _parts(row, _urls([row]).get(row.id, {}))
+    head, fragments, tail = _parts(row, urls_of([row]).get(row.id, {}))
     return spliced([head, *fragments, tail], accepts_gzip=takes_gzip())
 
 
@@ -136,7 +143,7 @@ def delete_interview(interview_id: str) -> dict[str, bool]:
 
 
 def _list_parts(rows: Sequence[Published]) -> Iterator[Part]:
-    urls = _urls(rows)
+    urls = urls_of(rows)
     # Everything between two stored fragments goes out as one piece, because every piece costs the server a write.
     waiting, separator = [b'{"interviews":['], b""
     for row in rows:
@@ -151,13 +158,23 @@ def _list_parts(rows: Sequence[Published]) -> Iterator[Part]:
     yield b"".join([*waiting, b"]}"])
 
 
-def _urls(rows: Sequence[Published]) -> dict[str, dict[Media, str]]:
+def urls_of(rows: Sequence[Published]) -> dict[str, dict[Media, str]]:
+    """URLs of the recordings that are served, by interview."""
     completed = [row.id for row in rows if row.has_data and not row.is_withheld]
     return urls_for_many(completed) if completed else {}
 
 
 def _parts(row: Published, urls: dict[Media, str]) -> tuple[bytes, tuple[Fragment, ...], bytes]:
     """One interview: its changeable fields serialized now, the frozen fragments as stored, and the closing bytes."""
+    whole = shape_of(row, urls)
+    if not row.has_data:
+        return orjson.dumps(whole), (), b""
+    fragments = tuple(Fragment(deflated, length, crc) for deflated, length, crc in row.fragments)
+    return orjson.dumps(whole)[:-2], fragments, b"}}"
+
+
+def shape_of(row: Published, urls: dict[Media, str]) -> dict[str, Any]:
+    """One interview as with ``transcript=none``."""
     whole: dict[str, Any] = {
         "interview_flow_id": row.flow_id,
         "interview_id": row.id,
@@ -166,7 +183,7 @@ def _parts(row: Published, urls: dict[Media, str]) -> tuple[bytes, tuple[Fragmen
         "interview_data": None,
     }
     if not row.has_data:
-        return orjson.dumps(whole), (), b""
+        return whole
     summary, scores = (None, None) if row.is_withheld else (row.summary, scores_of(row.scores))
     whole["interview_data"] = {
         "audio_url": urls.get(Media.AUDIO),
@@ -177,5 +194,4 @@ def _parts(row: Published, urls: dict[Media, str]) -> tuple[bytes, tuple[Fragmen
         "interviewee_first_name": row.interviewee_first_name,
         "interviewee_last_name": row.interviewee_last_name,
     }
-    fragments = tuple(Fragment(deflated, length, crc) for deflated, length, crc in row.fragments)
-    return orjson.dumps(whole)[:-2], fragments, b"}}"
+    return whole

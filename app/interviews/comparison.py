@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.flows.criteria import Criterion
+
 LABELS = {
     "communication": "Communication",
     "motivation": "Motivation",
@@ -22,6 +24,7 @@ class Quote:
     label: str
     score: float
     text: str
+    criterion: Criterion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Answer:
 class Compared:
     """The parts of one candidate's result that are compared. ``segments`` and ``chapters`` as in ``result_of``.
 
-    ``obeyed`` are indices of segments that were addressed to the agent.
+    ``criteria`` are the flow's own. ``obeyed`` are indices of segments that were addressed to the agent.
     """
 
     segments: Sequence[Mapping[str, Any]]
@@ -49,6 +52,7 @@ class Compared:
     scores: Mapping[str, float | None]
     evidence: Mapping[str, Any]
     obeyed: frozenset[int] = frozenset()
+    criteria: Sequence[Criterion] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +114,9 @@ def _cell(column: Compared | None, chapter: Mapping[str, Any] | None) -> Answer 
 
 
 def _quotes(column: Compared, places: frozenset[int]) -> Iterable[Quote]:
-    for name, label in LABELS.items():
+    own = {one.key: one for one in column.criteria}
+    for name, label in [*((key, one.name) for key, one in own.items()), *LABELS.items()]:
         score = column.scores.get(name)
         for quote in (column.evidence.get(name) or {}).get("quotes") or () if score is not None else ():
             if quote["segment_index"] in places and score is not None:
-                yield Quote(label, score, quote["text"])
+                yield Quote(label, score, quote["text"], own.get(name))

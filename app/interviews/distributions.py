@@ -2,7 +2,7 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,12 +13,17 @@ from app.candidates.models import Candidate, StatusChange
 from app.candidates.overall import overall
 from app.candidates.queries import statuses_of
 from app.core.db import db
+from app.core.rooms import rate_first
+from app.flows.criteria import Criterion
+from app.flows.models import FlowCriteria
 from app.interviews.comparison import LABELS
 from app.interviews.insights import MOST, Bar, Span, Spread, bars_of, booked_in, seconds_between, spread_of
 from app.interviews.models import Interview, InterviewData
 
 HIGHEST = 5
 """Scores go from 0 to 5."""
+FEWEST = 5
+"""Scores that a figure needs at least, if it includes some that the member does not see yet."""
 MEANS = ("Under 1", "1 to under 2", "2 to under 3", "3 to under 4", "4 to 5")
 """The groups of overall scores."""
 WAITS = ((0.5, "Up to 0.5 s"), (0.9, "0.5 to 0.9 s"), (1.5, "0.9 to 1.5 s"), (3.0, "1.5 to 3 s"))
@@ -38,34 +43,58 @@ class Scored:
     low: float | None
     median: float | None
     high: float | None
+    mean: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The scores of one result, by name, the overall one, and the flow it belongs to."""
+    """The scores of one result, by name, the overall one, and the flow it belongs to.
+
+    ``is_hidden``: the member rates it before they see its scores.
+    """
 
     flow_id: str
     scores: Mapping[str, float | None]
     overall: float | None
+    is_hidden: bool = False
 
 
 def results(member: TeamMember, span: Span) -> list[Result]:
     """The newest results of the span, at most ``MOST``, without those that may not be looked at any more."""
-    query = booked_in(member, span, Interview.flow_id, InterviewData.scores).join(
-        InterviewData, InterviewData.interview_id == Interview.id
-    )
+    columns = Interview.flow_id, InterviewData.scores, InterviewData.criteria_id, rate_first().is_hidden_from(member)
+    query = booked_in(member, span, *columns).join(InterviewData, InterviewData.interview_id == Interview.id)
     shown = query.where(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))
-    rows = db.session.execute(shown.order_by(Interview.created_at.desc()).limit(MOST))
-    return [Result(flow_id, found or {}, overall(found)) for flow_id, found in rows]
-
-
-def scores(found: Sequence[Result]) -> tuple[list[Scored], list[Bar]]:
-    """Each criterion's quartiles, and the distribution of overall scores, over these results."""
-    assessed = [{name: score for name, score in one.scores.items() if score is not None} for one in found]
-    means = [one.overall for one in found if one.overall is not None]
-    spread = [
-        _scored(label, [one[name] for one in assessed if name in one], len(assessed)) for name, label in LABELS.items()
+    rows = db.session.execute(shown.order_by(Interview.created_at.desc()).limit(MOST)).all()
+    criteria = _criteria({criteria_id for _flow_id, _found, criteria_id, _is_hidden in rows if criteria_id})
+    return [
+        Result(flow_id, found or {}, overall(found, criteria.get(which, ())), is_hidden)
+        for flow_id, found, which, is_hidden in rows
     ]
+
+
+def _criteria(ids: Collection[str]) -> dict[str, tuple[Criterion, ...]]:
+    """Each version of own criteria, by its id."""
+    versions = db.session.scalars(sa.select(FlowCriteria).where(FlowCriteria.id.in_(ids)))
+    return {one.id: one.items for one in versions}
+
+
+def together(found: Sequence[Result], value_of: Callable[[Result], float | None]) -> list[float]:
+    """The values of these results for one figure. Of fewer than ``FEWEST``, a figure leaves out those that the member
+    does not see yet, because it would show them.
+    """
+    values = [(value_of(one), one.is_hidden) for one in found]
+    given = [(value, is_hidden) for value, is_hidden in values if value is not None]
+    return [value for value, is_hidden in given if len(given) >= FEWEST or not is_hidden]
+
+
+def scores(found: Sequence[Result], own: Sequence[Criterion] = ()) -> tuple[list[Scored], list[Bar]]:
+    """Each criterion's quartiles and mean, and the distribution of overall scores, over these results.
+
+    ``own`` are the criteria of the flow that all of them belong to, if it is one.
+    """
+    labels = {**{one.key: one.name for one in own}, **LABELS}
+    means = together(found, lambda one: one.overall)
+    spread = [_scored(name, label, found) for name, label in labels.items()]
     groups = [(label, sum(_group(mean) == low for mean in means)) for low, label in enumerate(MEANS)]
     return [one for one in spread if one.count], bars_of(groups, whole=len(means))
 
@@ -109,11 +138,13 @@ def stays(member: TeamMember, span: Span) -> list[Spread]:
     return [spread_of(status, lasted[status]) for status in order if lasted[status]]
 
 
-def _scored(label: str, values: Sequence[float], results: int) -> Scored:
+def _scored(name: str, label: str, found: Sequence[Result]) -> Scored:
+    values = together(found, lambda one: one.scores.get(name))
+    without = sum(one.scores.get(name) is None for one in found)
     if not values:
-        return Scored(label, 0, results, None, None, None)
+        return Scored(label, 0, without, None, None, None)
     low, median, high = statistics.quantiles(values, method="inclusive") if len(values) > 1 else 3 * [values[0]]
-    return Scored(label, len(values), results - len(values), low, median, high)
+    return Scored(label, len(values), without, low, median, high, statistics.fmean(values))
 
 
 def _group(mean: float) -> int:

@@ -12,9 +12,7 @@ from app.candidates.models import Candidate, Quarantined
 from app.core.claims import Claimable
 from app.core.db import Base, CreatedAt, Id, Ref, one_of
 from app.flows.flow_script import FlowScript, FlowScriptColumn
-from app.flows.models import InterviewFlow
-
-"""Characters of a first or last name."""
+from app.flows.models import InterviewFlow, Judged
 
 
 class InterviewStatus(enum.StrEnum):
@@ -71,6 +69,12 @@ def interview_link(app_url: str, flow_id: str, interview_id: str, *, recruiter_i
 
 
 _SHOWN, _DONE = sa.text("candidate_id IS NOT NULL"), sa.text("completed_at IS NOT NULL")
+_EXTENDED = sa.text("link_since IS NOT NULL")
+IN_WORK = sa.text(
+    "(stage NOT IN ('created', 'running', 'abandoned', 'completed')"
+    " OR video_stage IN ('waiting', 'processing', 'failed'))"
+)
+"""Of the few interviews that jobs still have to do with. SQLite uses their index where a query has just these words."""
 _NEW, _TEST, _TEST_1 = sa.text("stage = 'created'"), sa.text("is_test"), sa.text("is_test = 1")
 
 
@@ -80,7 +84,8 @@ class Interview(Claimable, Quarantined, Base):
     ``org_mode_seq`` and ``team_mode_seq`` have no gaps among the owner's tests, and among its other interviews.
     ``script`` is a snapshot of the flow at the start; later edits of the flow do not change it.
     ``declined_at`` is when the candidate last declined. They may still start afterwards.
-    ``closed_at``: recordings were revoked before or between sessions. The link no longer starts or resumes anything.
+    ``closed_at``: cancelled, or recordings revoked, before or between sessions. The link starts or resumes nothing.
+    ``no_cv_at`` is when the candidate said that they have no CV.
     ``without_recording``: processed without its sound, which could not be read, because a member chose so.
     ``is_test``: created with a test key. Parley plays it and no figure counts it. ``scenario`` is its outcome.
     ``model_calls`` and ``model_tokens`` are what its conversation cost at the language model.
@@ -94,6 +99,7 @@ class Interview(Claimable, Quarantined, Base):
         sa.Index(None, "organization_id", "status", "org_seq"),
         sa.Index(None, "team_id", "status", "team_seq"),
         sa.Index(None, "flow_id", "org_seq"),
+        sa.Index(None, "candidate_id", "org_seq"),
         sa.Index("ix_interview_platform", "organization_id", "org_seq", sqlite_where=_SHOWN, postgresql_where=_SHOWN),
         sa.Index(
             "ix_interview_by_flow",
@@ -102,21 +108,22 @@ class Interview(Claimable, Quarantined, Base):
             postgresql_where=_SHOWN,
         ),
         sa.Index("ix_interview_booked", "organization_id", "created_at", sqlite_where=_NEW, postgresql_where=_NEW),
+        sa.Index("ix_interview_in_work", "organization_id", "org_seq", sqlite_where=IN_WORK, postgresql_where=IN_WORK),
+        sa.Index("ix_interview_extended", "link_since", sqlite_where=_EXTENDED, postgresql_where=_EXTENDED),
         sa.Index("ix_interview_done", "organization_id", "completed_at", sqlite_where=_DONE, postgresql_where=_DONE),
         sa.Index("ix_interview_org_mode", "organization_id", "is_test", "org_mode_seq"),
         sa.Index("ix_interview_team_mode", "team_id", "is_test", "team_mode_seq"),
         sa.Index("ix_interview_org_mode_status", "organization_id", "is_test", "status", "org_seq"),
         sa.Index("ix_interview_team_mode_status", "team_id", "is_test", "status", "team_seq"),
         sa.Index("ix_interview_test", "organization_id", "status", sqlite_where=_TEST_1, postgresql_where=_TEST),
-        sa.Index(None, "stage", "due_at"),
-        sa.Index(None, "video_stage", "due_at"),
+        *(sa.Index(None, stage, "due_at") for stage in ("stage", "video_stage")),
     )
 
     id: Mapped[Id]
     organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
     team_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team.id"))
     flow_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview_flow.id"))
-    candidate_id: Mapped[str | None] = mapped_column(sa.ForeignKey("candidate.id"), index=True)
+    candidate_id: Mapped[str | None] = mapped_column(sa.ForeignKey("candidate.id"))
     assigned_recruiter_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
     org_seq: Mapped[int] = mapped_column(sa.BigInteger)
     team_seq: Mapped[int] = mapped_column(sa.BigInteger)
@@ -130,11 +137,13 @@ class Interview(Claimable, Quarantined, Base):
     interviewee_last_name: Mapped[str | None] = mapped_column(sa.String(300))
     script: Mapped[FlowScript | None] = mapped_column(FlowScriptColumn)
     created_at: Mapped[CreatedAt]
+    link_since: Mapped[datetime | None]
     declined_at: Mapped[datetime | None]
     closed_at: Mapped[datetime | None]
     started_at: Mapped[datetime | None]
     submitted_at: Mapped[datetime | None]
     completed_at: Mapped[datetime | None]
+    no_cv_at: Mapped[datetime | None]
     withdrawn_at: Mapped[datetime | None]
     erased_at: Mapped[datetime | None]
     due_at: Mapped[datetime | None]
@@ -150,9 +159,9 @@ class Interview(Claimable, Quarantined, Base):
     candidate: Mapped[Candidate | None] = relationship()
     assigned_recruiter: Mapped[TeamMember | None] = relationship()
     data: Mapped["InterviewData | None"] = relationship(back_populates="interview")
-    documents: Mapped[list["Document"]] = relationship(order_by="Document.created_at")
     feedback: Mapped["Feedback | None"] = relationship(viewonly=True)
-    # Only pages read these. Their models belong to packages above, which this one cannot import: related by name.
+    # Related by name: their models belong to packages above, which this one cannot import.
+    documents: Mapped[list[Any]] = relationship("Document", order_by="Document.created_at")
     sitting: Mapped[Any] = relationship("Sitting", uselist=False, viewonly=True)
     turns: Mapped[list[Any]] = relationship("Turn", secondary="sitting", viewonly=True, order_by="Turn.number")
     agreements: Mapped[list[Any]] = relationship("Agreement", viewonly=True, order_by="Agreement.agreed_at")
@@ -206,7 +215,7 @@ class InterviewTestBucket(Base):
     interviews: Mapped[int] = mapped_column(default=0)
 
 
-class InterviewData(Base):
+class InterviewData(Judged, Base):
     """The frozen result: deflated JSON fragments, ready to be spliced, and small parts. ``version`` is in force."""
 
     __tablename__ = "interview_data"
@@ -228,7 +237,7 @@ class InterviewData(Base):
     interview: Mapped[Interview] = relationship(back_populates="data")
 
 
-class ScoreVersion(Base):
+class ScoreVersion(Judged, Base):
     """One version of a result's scores, made of ``basis``. No rows where version 1, the result's, is the only one."""
 
     __tablename__ = "score_version"
@@ -325,14 +334,20 @@ class Feedback(Base):
     created_at: Mapped[CreatedAt]
 
 
-class TextState(enum.StrEnum):
-    """Progress of reading a document's text. ``none``: it has no text (a picture, an empty page)."""
+class InterviewMetadata(Base):
+    """What the customer's program keeps about an interview: texts by key. No row: nothing.
 
-    PENDING = "pending"
-    READING = "reading"
-    EXTRACTED = "extracted"
-    NONE = "none"
-    FAILED = "failed"
+    ``external_id`` is the value of that key, for lookups and for the header of webhooks.
+    """
+
+    __tablename__ = "interview_metadata"
+    __table_args__ = (sa.Index(None, "organization_id", "external_id"),)
+
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), primary_key=True)
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    values: Mapped[dict[str, str]] = mapped_column("pairs", sa.JSON)
+    external_id: Mapped[str | None] = mapped_column(sa.String(128))
+    changed_at: Mapped[CreatedAt]
 
 
 class QualityReport(Base):
@@ -346,54 +361,3 @@ class QualityReport(Base):
     interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), primary_key=True)
     report: Mapped[dict[str, Any]]
     created_at: Mapped[CreatedAt]
-
-
-class Document(Claimable, Base):
-    """A file that a candidate added. The name is a label, never a path.
-
-    ``text`` is the extracted text (claimed by ``text_state``), ``text_whole`` whether that is all of it.
-    """
-
-    __tablename__ = "document"
-    __table_args__ = (sa.Index("ix_document_text", "text_state", "lease_until"),)
-
-    id: Mapped[Id]
-    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), index=True)
-    name: Mapped[str] = mapped_column(sa.String(255))
-    content_type: Mapped[str] = mapped_column(sa.String(100))
-    size: Mapped[int]
-    storage_key: Mapped[str] = mapped_column(sa.String(200))
-    text_state: Mapped[TextState] = mapped_column(one_of(TextState), default=TextState.PENDING)
-    text: Mapped[str | None] = mapped_column(sa.Text, deferred=True)
-    text_whole: Mapped[bool] = mapped_column(default=True)
-    text_failure: Mapped[str | None] = mapped_column(sa.String(300))
-    created_at: Mapped[CreatedAt]
-
-
-class DocumentUpload(Base):
-    """A file being uploaded in parts: ``sha256`` and ``size`` of the whole. ``document_id`` once it is complete."""
-
-    __tablename__ = "document_upload"
-    __table_args__ = (
-        sa.UniqueConstraint("interview_id", "sha256"),
-        sa.Index("ix_document_upload_touched", "touched_at"),
-    )
-
-    id: Mapped[Id]
-    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"))
-    sha256: Mapped[str] = mapped_column(sa.String(64))
-    size: Mapped[int]
-    name: Mapped[str] = mapped_column(sa.String(255))
-    document_id: Mapped[str | None] = mapped_column(sa.String(36))
-    touched_at: Mapped[CreatedAt]
-
-
-class DocumentPart(Base):
-    """A part of a file being uploaded, durable under ``storage_key``."""
-
-    __tablename__ = "document_part"
-
-    upload_id: Mapped[Ref] = mapped_column(sa.ForeignKey("document_upload.id"), primary_key=True)
-    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    sha256: Mapped[str] = mapped_column(sa.String(64))
-    storage_key: Mapped[str] = mapped_column(sa.String(200))

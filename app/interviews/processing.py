@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from app.flows.criteria import Criterion
 from app.flows.flow_script import FlowScript
 from app.gateways.language_model.usage import counted
 from app.gateways.speech import believing
-from app.gateways.speech.ports import SPEECH_RATE, Analyst, Segment, Transcriber
+from app.gateways.speech.ports import SPEECH_RATE, Analyst, OwnCriterion, Segment, Transcriber
 from app.interviews.analysis.answers import NO_ONE, Brief, Known, analyse
 from app.interviews.published_result import Result, freeze_details, freeze_text
 from app.interviews.transcript import TurnValue, as_text, lay_out
@@ -35,7 +36,8 @@ class Talk:
     ``offsets``: seconds to add to each turn's times, by its number; ``ends``: where its recorder run ends.
     ``script``: the snapshot of the flow; ``duration``: seconds of the recording, None without one;
     ``abandoned``: the candidate left before the end; ``documents``: the extracted text of the files they added;
-    ``known``: names and email addresses of the candidate's record, which no language model sees.
+    ``known``: names and email addresses of the candidate's record, which no language model sees;
+    ``criteria``: the flow's own, in the version ``criteria_id``.
     """
 
     script: FlowScript
@@ -46,6 +48,8 @@ class Talk:
     abandoned: bool = False
     documents: tuple[str, ...] = ()
     known: Known = NO_ONE
+    criteria: tuple[Criterion, ...] = ()
+    criteria_id: str | None = None
 
 
 def process(talk: Talk, *, transcriber: Transcriber, analyst: Analyst, samples: Samples) -> Result:
@@ -62,9 +66,10 @@ def process(talk: Talk, *, transcriber: Transcriber, analyst: Analyst, samples: 
         text=freeze_text(as_text(segments)),
         details=freeze_details(segments, analysis.mapping, duration=talk.duration),
         summary=SILENT if silent else analysis.summary,
-        scores=asdict(analysis.scores),
+        scores=analysis.values(),
         evidence={**evidence, "summary": {"source": None}} if silent else evidence,
         used=used,
+        criteria_id=talk.criteria_id,
     )
 
 
@@ -81,6 +86,7 @@ def brief_of(talk: Talk) -> Brief:
         abandoned=talk.abandoned,
         documents=talk.documents,
         known=talk.known,
+        criteria=tuple(OwnCriterion(one.key, one.name, one.good, one.is_yes_no) for one in talk.criteria),
     )
 
 

@@ -68,7 +68,7 @@ class DetailsSchema(ma.Schema):
 class Result:
     """The outcome of processing: two fragments ready to be sent, and the small parts that pages read.
 
-    ``used``: what the language model cost.
+    ``used``: what the language model cost. ``criteria_id``: the version of the flow's own criteria in ``scores``.
     """
 
     text: Fragment
@@ -78,6 +78,7 @@ class Result:
     evidence: dict[str, Any]
     format: int = FORMAT
     used: Used = field(default_factory=Used)
+    criteria_id: str | None = None
 
 
 def freeze_text(transcript: str) -> Fragment:

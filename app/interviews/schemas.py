@@ -10,11 +10,15 @@ from app.interviews.models import InterviewStatus, Scenario
 from app.interviews.published_result import DetailsSchema, TextSchema
 from app.web import examples
 from app.web.fields import (
+    EXTENSION,
     AnyOf,
     Choice,
     EmailAddress,
     IdPattern,
+    QueryId,
     Text,
+    TextByKey,
+    Time,
     limit_field,
     offset_field,
     team_id_field,
@@ -113,9 +117,14 @@ class InterviewsQuerySchema(ma.Schema):
         allow_none=True,
         load_default=None,
         metadata={
-            "description": "Only interviews created with live keys (`live`) or test keys (`test`). If absent, both."
+            "description": "Only interviews created with live keys (`live`) or test keys (`test`). If absent, both.",
+            **EXTENSION,
         },
     )
+    interview_flow_id = QueryId(
+        load_default=None, metadata={"description": "Only interviews of this flow.", **EXTENSION}
+    )
+    created_after = Time("Only interviews created later than this.", load_default=None, metadata=EXTENSION)
 
 
 class InterviewQuerySchema(ma.Schema):
@@ -181,6 +190,70 @@ class RevokedSchema(ma.Schema):
     success = ma.fields.Boolean(required=True)
 
 
+class ScoreVersionSchema(ma.Schema):
+    """One version of the scores of a result. Exactly one is current: the one that the interview shows."""
+
+    score_version_id = ma.fields.String(required=True)
+    interview_id = ma.fields.String(required=True)
+    number = ma.fields.Integer(required=True, metadata={"description": "From 1, in the order in which they were made."})
+    is_current = ma.fields.Boolean(required=True, metadata={"description": "Whether the interview shows these scores."})
+    scores = ma.fields.Nested(ScoresSchema, required=True, allow_none=True)
+    model = ma.fields.String(required=True, allow_none=True, metadata={"description": "What made the scores."})
+    created_at = ma.fields.String(required=True, metadata={"format": "date-time"})
+
+
+class ScoreVersionsSchema(ma.Schema):
+    """All versions of the scores of one result."""
+
+    score_versions = ma.fields.List(ma.fields.Nested(ScoreVersionSchema), required=True)
+
+
+class InterviewCancelledSchema(ma.Schema):
+    """The link of the interview is closed."""
+
+    success = ma.fields.Boolean(required=True)
+    interview_id = ma.fields.String(required=True)
+
+
+class InterviewMetadataSchema(ma.Schema):
+    """What your program keeps about an interview. It replaces what was kept before."""
+
+    class Meta:
+        unknown = ma.RAISE
+
+    # Which keys and values are allowed is for the action to say: it knows a code for what is too large.
+    metadata = TextByKey(
+        required=True,
+        metadata={
+            "description": "At most 20 keys of a to z, 0 to 9 and _ (1 to 40 characters), with values of at most 500 "
+            "characters; together at most 4096 bytes of JSON. `external_id`: 1 to 128 printable ASCII characters "
+            "without a space at its ends.",
+        },
+    )
+
+
+class LookupQuerySchema(ma.Schema):
+    """Query of the lookup."""
+
+    external_id = Text(
+        most=128, blank=False, required=True, metadata={"description": "The interview's id in your system."}
+    )
+
+
+class FoundInterviewSchema(ma.Schema):
+    """An interview that has the id."""
+
+    interview_id = ma.fields.String(required=True)
+    interview_flow_id = ma.fields.String(required=True)
+    external_id = ma.fields.String(required=True)
+
+
+class LookupSchema(ma.Schema):
+    """The interviews with an id, newest first, at most 100."""
+
+    interviews = ma.fields.List(ma.fields.Nested(FoundInterviewSchema), required=True)
+
+
 _SAID = (
     {"content": examples.QUESTIONS[0], "role": "agent"},
     {"content": "I like to help people.", "role": "user"},
@@ -230,6 +303,22 @@ INTERVIEW_CREATED_EXAMPLE = {
     "interview_id": examples.INTERVIEW_ID,
     "interview_link": f"{examples.ADDRESS}/interview/api/{examples.FLOW_ID}/{examples.INTERVIEW_ID}",
     "hint": None,
+}
+
+SCORE_VERSION_EXAMPLE = {
+    "score_version_id": f"{examples.INTERVIEW_ID}.1",
+    "interview_id": examples.INTERVIEW_ID,
+    "number": 1,
+    "is_current": True,
+    "scores": INTERVIEW_EXAMPLE["interview_data"]["scores"],  # type: ignore[index]
+    "model": "example-model",
+    "created_at": "2026-03-01T09:15:00Z",
+}
+METADATA_EXAMPLE = {"metadata": {"external_id": "application-4711", "office": "Oslo"}}
+FOUND_EXAMPLE = {
+    "interview_id": examples.INTERVIEW_ID,
+    "interview_flow_id": examples.FLOW_ID,
+    "external_id": "application-4711",
 }
 
 SCORES = tuple(ScoresSchema().fields)

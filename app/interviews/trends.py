@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from app.accounts.models import TeamMember
 from app.core.db import db
 from app.flows.models import InterviewFlow
-from app.interviews.distributions import Result
+from app.interviews.distributions import Result, together
 from app.interviews.insights import Span, booked_in
 from app.interviews.models import Feedback, Interview
 
@@ -70,10 +70,10 @@ def flows(member: TeamMember, span: Span, results: Sequence[Result]) -> list[Com
         .group_by(Interview.flow_id)
     )
     ratings = {flow_id: float(mean) for flow_id, mean in db.session.execute(rated)}
-    scores: dict[str, list[float]] = {}
+    by_flow: dict[str, list[Result]] = {}
     for one in results:
-        if one.overall is not None:
-            scores.setdefault(one.flow_id, []).append(one.overall)
+        by_flow.setdefault(one.flow_id, []).append(one)
+    scores = {flow_id: together(found, lambda one: one.overall) for flow_id, found in by_flow.items()}
     compared = [
         Compared(flow_id, title, created, started, submitted, _median(scores.get(flow_id, [])), ratings.get(flow_id))
         for flow_id, title, created, started, submitted in found

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from app.accounts.models import AuditEntry, Team
-from app.candidates.models import Candidate
+from app.candidates.models import Candidate, DecisionRecord
 from app.core import clock
 from app.core.db import db
 from app.interviews.analysis.scores import NAMES
@@ -135,6 +135,25 @@ def test_ticked_rows_lead_to_a_page_that_shows_both(owner: Person, two: list[Int
     assert NOT_REACHED in words_of(page)
     seen = db.session.scalars(sa.select(AuditEntry.subject).where(AuditEntry.action == "interview.seen"))
     assert {one.id for one in two} == set(seen)
+
+
+def test_a_candidate_is_moved_from_the_comparison_and_stays_in_it(
+    owner: Person, viewer: Person, two: list[Interview]
+) -> None:
+    mary, olaf = ids_of(two)
+    assert f'action="/candidates/{mary}/move"' in compared(owner, [mary, olaf]).text
+    assert "/move" not in compared(viewer, [mary, olaf]).text
+    browser = owner.browser
+    form = {"status": "rejected", "reason": "skills", "from": "interviewed", "compared": [mary, olaf]}
+    answer = browser.post(f"/candidates/{mary}/move", data=form)
+    assert (answer.status_code, answer.location) == (303, f"/candidates/compare?id={mary}&id={olaf}")
+    page = browser.get(answer.location)
+    assert "The status is now rejected." in page.text
+    assert f'href="/candidates/message?id={mary}&amp;rejection=yes"' in page.text
+    record = db.session.scalars(sa.select(DecisionRecord)).one()
+    assert (record.source, record.reason_code) == ("compare", "skills")
+    stale = browser.post(f"/candidates/{mary}/move", data=form, follow_redirects=True)
+    assert "was moved to rejected in the meantime" in stale.text
 
 
 def test_scores_and_quotes_stand_at_their_answers(owner: Person, two: list[Interview]) -> None:

@@ -25,7 +25,8 @@ from app.gateways.speech.ports import Segment, Word
 from app.interviews import actions
 from app.interviews.analysis.mapping import QuestionPart
 from app.interviews.archive import Closed
-from app.interviews.models import Document, Interview, Role, Stage
+from app.interviews.documents.models import Document
+from app.interviews.models import Interview, Role, Stage
 from app.interviews.published_result import freeze_details
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import keep
@@ -122,10 +123,13 @@ def unpacked(answer: Any) -> dict[str, bytes]:
 
 def test_json_is_what_the_page_shows(owner: Person, colleague: Person, judged: Interview) -> None:
     ratings.assess(judged, {"motivation": Opinion(2.0, "He said little.")}, by=colleague.member)
+    assert judged.candidate is not None
+    judged.candidate.phone = "+44 20 7946 0958"
     ratings.assess(judged, {"overall": Opinion(3.0, "")}, by=owner.member)  # else others' ratings are left out
     db.session.commit()
     found = told(owner, judged.id)
     assert found["candidate"]["email_address"] == "mary@candidate.example"
+    assert found["candidate"]["phone"] == "+44 20 7946 0958"
     assert found["summary"]["text"] == "Likes to help people."
     scores = {one["competence"]: one for one in found["scores"]}
     assert len(scores) == 7
@@ -236,6 +240,7 @@ def test_the_archive_has_everything(owner: Person, recorded: Interview) -> None:
     files = unpacked(answer)
     assert set(files) == {
         "report.html",
+        "report.pdf",
         "interview.json",
         "transcript.csv",
         "captions.vtt",
@@ -324,7 +329,8 @@ def test_a_written_interview_has_everything_but_captions(owner: Person, complete
     answer = exported(owner, interview.id, "vtt")
     assert answer.status_code == 303
     assert audited("interview.exported") == []
-    assert set(unpacked(exported(owner, interview.id, "zip"))) == {"report.html", "interview.json", "transcript.csv"}
+    files = {"report.html", "report.pdf", "interview.json", "transcript.csv"}
+    assert set(unpacked(exported(owner, interview.id, "zip"))) == files
 
 
 def test_revoked_recordings_are_in_nothing(owner: Person, recorded: Interview) -> None:
@@ -377,7 +383,7 @@ def test_where_there_is_nothing_the_page_says_so(owner: Person, judged: Intervie
     assert audited("interview.exported") == audited("interview.reported") == []
 
 
-@pytest.mark.parametrize("kind", ["", "pdf", "\x00", "zip\n"])
+@pytest.mark.parametrize("kind", ["", "docx", "\x00", "zip\n"])
 def test_an_unknown_format_is_refused_in_words(owner: Person, judged: Interview, kind: str) -> None:
     browser = owner.browser
     assert browser.post(f"/interviews/{judged.id}/export", data={"format": kind}).status_code == 303

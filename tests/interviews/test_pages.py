@@ -14,8 +14,9 @@ from app.core.db import db, new_id
 from app.core.queue import SilentWaker
 from app.flows.models import FlowStatus, InterviewType
 from app.interviews import PROCESS_INTERVIEW, PROCESS_VIDEO, actions
+from app.interviews.documents.models import Document
 from app.interviews.jobs.processing import process_interview
-from app.interviews.models import Document, Interview, Stage, VideoStage
+from app.interviews.models import Interview, Stage, VideoStage
 from app.interviews.recordings.models import Media, Recording, Revocation
 from tests.factories import Made, a_flow
 from tests.people import Person, moved_away

@@ -22,7 +22,8 @@ from app.interviews.documents import READ_DOCUMENT, queries
 from app.interviews.documents import jobs as reading
 from app.interviews.documents.extraction import Limits, child, extract
 from app.interviews.documents.file_types import DOCX
-from app.interviews.models import Document, Interview, Stage, TextState
+from app.interviews.documents.models import Document, TextState
+from app.interviews.models import Interview, Stage
 from tests.factories import Made
 from tests.people import Person
 

@@ -14,8 +14,9 @@ from app.core.db import db
 from app.gateways.language_model.chat import Chat, ChatAnalyst
 from app.interviews import actions as interviews
 from app.interviews.analysis.scores import NAMES
+from app.interviews.documents.models import Document, TextState
 from app.interviews.jobs.processing import process_interview
-from app.interviews.models import Document, Interview, Role, TextState
+from app.interviews.models import Interview, Role
 from app.review.exports.queries import export_of
 from app.review.ratings import actions as ratings
 from app.review.ratings.actions import Opinion

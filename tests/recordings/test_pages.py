@@ -11,7 +11,8 @@ from app import gateways
 from app.accounts.models import AuditEntry
 from app.core import clock
 from app.core.db import db
-from app.interviews.recordings import actions, queries
+from app.core.errors import GatewayError
+from app.interviews.recordings import actions, jobs, queries
 from app.interviews.recordings.addresses import Purpose
 from app.interviews.recordings.models import BLOCK, Media, Recording
 
@@ -193,6 +194,40 @@ def test_missing_bytes_are_damage_too(client, published):
     gateways.current().storage.delete(key)
     assert client.get(path).status_code == 503
     assert client.get(path).status_code == 410
+
+
+def test_a_download_that_had_begun_goes_on_with_the_file_that_another_replaced(client, publish):
+    first = publish(CONTENT)
+    path, key, recording_id = path_of(first), first.storage_key, first.id
+    body = client.get(path, buffered=False)
+    received = [next(body.response)]
+    other = os.urandom(3 * BLOCK)
+    publish(other)
+    db.session.commit()
+    jobs.sweep_replaced()
+    assert b"".join([*received, *body.response]) == CONTENT
+    assert client.get(path).data == other
+    later = clock.now() + queries.REPLACED_FOR + timedelta(seconds=1)
+    with clock.replaced(lambda: later):
+        jobs.sweep_replaced()
+    row = db.session.get(Recording, recording_id, populate_existing=True)
+    assert (row.replaced_key, row.replaced_at) == (None, None)
+    storage = gateways.current().storage
+    assert list(storage.list(f"recordings/{row.interview_id}/published")) == [row.storage_key] != [key]
+
+
+def test_what_happens_to_a_replaced_file_marks_the_new_one_in_no_way(client, publish):
+    first = publish(CONTENT)
+    path, key, recording_id = path_of(first), first.storage_key, first.id
+    body = client.get(path, buffered=False)
+    next(body.response)
+    publish(b"other")
+    db.session.commit()
+    gateways.current().storage.delete(key)
+    with pytest.raises(GatewayError):
+        list(body.response)
+    assert db.session.get(Recording, recording_id, populate_existing=True).damaged_at is None
+    assert client.get(path).data == b"other"
 
 
 def test_paused_players_hold_half_of_the_threads_and_the_others_play_on(client, published, settings):

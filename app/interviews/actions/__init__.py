@@ -14,6 +14,7 @@ from app.interviews.actions.lifecycle import (
     begin,
     book,
     book_without_row,
+    cancel,
     count_model,
     decline,
     hint_for,
@@ -21,6 +22,7 @@ from app.interviews.actions.lifecycle import (
     retry,
     submit,
 )
+from app.interviews.actions.metadata import set_metadata
 from app.interviews.actions.outcomes import (
     Finished,
     complete,
@@ -45,11 +47,12 @@ from app.interviews.actions.uploads import (
     part_size,
     whole,
 )
-from app.interviews.actions.versions import adopt, forget_versions, keep_version
+from app.interviews.actions.versions import Made, adopt, forget_versions, keep_version
 
 __all__ = [
     "PART_BYTES",
     "Finished",
+    "Made",
     "abandon",
     "accept_document",
     "add_document",
@@ -58,6 +61,7 @@ __all__ = [
     "begin_upload",
     "book",
     "book_without_row",
+    "cancel",
     "complete",
     "count_model",
     "count_of",
@@ -84,6 +88,7 @@ __all__ = [
     "revoke_recordings",
     "revoke_without_row",
     "room_for_document",
+    "set_metadata",
     "submit",
     "video_failed",
     "video_ready",

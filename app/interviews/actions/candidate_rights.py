@@ -9,13 +9,12 @@ from app.candidates.models import Candidate
 from app.core import clock
 from app.core.db import db
 from app.core.rooms import outbox
+from app.interviews.documents.models import Document, DocumentPart, DocumentUpload
 from app.interviews.models import (
-    Document,
-    DocumentPart,
-    DocumentUpload,
     Feedback,
     Interview,
     InterviewData,
+    InterviewMetadata,
     InterviewStatus,
     QualityReport,
     ScoreVersion,
@@ -71,9 +70,11 @@ def erase(interview: Interview) -> dict[str, int]:
         "score_versions": _deleted(ScoreVersion, interview.id),
         "feedback": _deleted(Feedback, interview.id),
         "quality": _deleted(QualityReport, interview.id),
+        "metadata": _deleted(InterviewMetadata, interview.id),
     }
     interview.interviewee_email_address = interview.interviewee_first_name = interview.interviewee_last_name = None
     interview.candidate = None
+    interview.no_cv_at = None
     interview.failure = interview.due_at = interview.lease_until = None
     interview.fence += 1
     interview.stage = Stage.COMPLETED if is_completed else Stage.ABANDONED
@@ -96,9 +97,9 @@ def erase(interview: Interview) -> dict[str, int]:
 def score_again(candidate: Candidate) -> None:
     """Recalculate the score that the pipeline shows, from results that still count."""
     counts = sa.and_(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))
-    newest = sa.select(InterviewData.scores).join(Interview).where(Interview.candidate_id == candidate.id, counts)
-    scores = db.session.scalar(newest.order_by(Interview.completed_at.desc()).limit(1))
-    candidates.score_again(candidate, scores)
+    newest = sa.select(InterviewData).join(Interview).where(Interview.candidate_id == candidate.id, counts)
+    data = db.session.scalar(newest.order_by(Interview.completed_at.desc()).limit(1))
+    candidates.score_again(candidate, data.scores if data else None, data.own_criteria if data else ())
 
 
 def _has_others(candidate_id: str) -> bool:
@@ -123,6 +124,6 @@ def _emptied(interview_id: str) -> int:
     text, details = freeze_text(""), freeze_details((), (), duration=None)
     data.text, data.text_length, data.text_crc32 = text.deflated, text.length, text.crc
     data.details, data.details_length, data.details_crc32 = details.deflated, details.length, details.crc
-    data.summary = data.scores = data.evidence = None
+    data.summary = data.scores = data.evidence = data.criteria_id = None
     data.version = 1
     return int(had)

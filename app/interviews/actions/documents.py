@@ -1,12 +1,18 @@
 """Documents that a candidate adds during the interview."""
 
+import sqlalchemy as sa
+
+from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected, sentence
 from app.core.queue import after_commit
 from app.flows.flow_script import FlowScript
+from app.flows.models import Cv
 from app.interviews.documents import READ_DOCUMENT
 from app.interviews.documents.file_types import MOST_DOCUMENTS, Accepted, accept
-from app.interviews.models import Document, Interview, Stage, TextState
+from app.interviews.documents.models import Document, TextState
+from app.interviews.documents.queries import CvState, cv_state
+from app.interviews.models import Interview, Stage
 
 
 def accept_document(name: str, content: bytes) -> Accepted:
@@ -17,17 +23,49 @@ def accept_document(name: str, content: bytes) -> Accepted:
 def add_document(interview: Interview, accepted: Accepted, *, storage_key: str) -> Document:
     """Add a document whose bytes are already stored. Conflict outside the interview, Rejected beyond the limits."""
     room_for_document(interview, count=len(interview.documents))
-    document = Document(
+    document = _document(interview, accepted, storage_key)
+    interview.documents.append(document)
+    db.session.flush()
+    after_commit(READ_DOCUMENT, document.id)
+    return document
+
+
+def attach_cv(interview: Interview, accepted: Accepted, *, storage_key: str) -> Document:
+    """Add the CV with which a recruiter created the interview. Repeating it adds nothing."""
+    row = db.session.scalar(sa.select(Document).where(Document.storage_key == storage_key))
+    if row is None:
+        row = _document(interview, accepted, storage_key)
+        db.session.add(row)
+        db.session.flush()
+        after_commit(READ_DOCUMENT, row.id)
+    return row
+
+
+def _document(interview: Interview, accepted: Accepted, storage_key: str) -> Document:
+    return Document(
         interview_id=interview.id,
         name=accepted.name,
         content_type=accepted.content_type,
         size=accepted.size,
         storage_key=storage_key,
     )
-    interview.documents.append(document)
+
+
+def see_cv(interview: Interview, *, has_none: bool) -> None:
+    """Raise Conflict where the flow requires a CV and there is none to read yet.
+
+    ``has_none``: the candidate says that they have none, which recruiters see.
+    """
+    if (interview.script or FlowScript()).cv != Cv.REQUIRED or interview.no_cv_at is not None:
+        return
+    state = cv_state(interview.id)
+    if state is CvState.THERE:
+        return
+    if not has_none:
+        words = sentence("Please add your CV first, or press “I have none”.")
+        raise Conflict(words, details={"reason": "cv", "cv": state.value})
+    interview.no_cv_at = clock.now()
     db.session.flush()
-    after_commit(READ_DOCUMENT, document.id)
-    return document
 
 
 def read_again(document: Document) -> bool:

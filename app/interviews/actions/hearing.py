@@ -1,12 +1,22 @@
 """The words of an answer: where they lie on the clock of its recorder run, and where they are to be doubted."""
 
+import sqlalchemy as sa
+
+from app.core.db import db
 from app.gateways.speech.ports import Word
-from app.interviews.models import Utterance
+from app.interviews.models import Hearing, Utterance
 
 UNSURE, UNSURE_WORDS = 0.35, 4
 """A mean confidence below this, over this many words, is worth listening to before assessing."""
 CHUNK_SECONDS = 0.5
 """What one voice chunk holds, so that its number is its time on the run's clock."""
+
+
+def await_hearing(interview_id: str) -> None:
+    """Let all spoken answers that no one was able to hear again wait for it."""
+    spoken = sa.and_(Utterance.hearing == Hearing.NONE, Utterance.first_chunk.is_not(None))
+    statement = sa.update(Utterance).where(Utterance.interview_id == interview_id, spoken)
+    db.session.execute(statement.values(hearing=Hearing.WAITING))
 
 
 def place_words(row: Utterance, words: tuple[Word, ...]) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from app.accounts.actions import write_audit
 from app.accounts.models import Organization, Owner, Team, TeamMember
 from app.accounts.queries import member_in_team
 from app.accounts.usage import actions as usage
@@ -137,7 +138,7 @@ def _open_flow(organization: Owner, flow_id: str, scenario: Scenario | None) -> 
     flow = terms_for(organization, flow_id)
     if flow.status is not FlowStatus.OPEN:
         words = f"This interview flow is {flow.status.value}. Interviews need an open flow."
-        raise Rejected(words, field="interview_flow_id")
+        raise Rejected(words, field="interview_flow_id", code="flow_closed")
     if scenario is Scenario.LATE_VIDEO and not flow.is_video_enabled:
         raise Rejected("The scenario late-video needs a flow with is_video_enabled.", field="interview_flow_id")
     return flow
@@ -251,6 +252,27 @@ def decline(interview: Interview, *, at: datetime) -> bool:
         mail_outbox.drop(interview.id)
     db.session.refresh(interview)
     return changed
+
+
+def cancel(interview: Interview) -> bool:
+    """Close the link of an interview that has not started; no mail about it follows. False if it was closed before.
+
+    The caller has locked the row, which keeps out a candidate who starts at this moment. Raises Conflict.
+    """
+    if interview.erased_at is not None:
+        raise Conflict("This interview was erased.")
+    if interview.stage is not Stage.CREATED:
+        raise Conflict("The candidate has already started this interview. Only one that has not started is cancelled.")
+    if interview.closed_at is not None:
+        return False
+    interview.closed_at, interview.due_at = clock.now(), None
+    mail_outbox.drop(interview.id)
+    db.session.flush()
+    details: dict[str, object] = {"through": "/v1"}
+    write_audit(
+        interview.flow.organization, action="interview.cancelled", subject=interview.id, by=None, details=details
+    )
+    return True
 
 
 def count_model(interview_id: str, *, calls: int, tokens: int) -> None:

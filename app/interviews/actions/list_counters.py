@@ -7,8 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.db.prepared import Prepared
+from app.interviews.listings import BUCKET
 from app.interviews.models import Interview, InterviewStatus
-from app.interviews.queries import BUCKET
 
 _LIVE, _TEST = "interview_bucket", "interview_test_bucket"
 

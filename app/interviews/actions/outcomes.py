@@ -12,7 +12,8 @@ from app.candidates.models import INTERVIEWED, INVITED
 from app.candidates.queries import status_for, statuses_of
 from app.core import claims, clock, queue
 from app.core.db import db
-from app.core.rooms import outbox
+from app.core.rooms import notices, outbox
+from app.flows.models import FlowCriteria
 from app.gateways.language_model.usage import Used
 from app.interviews import PROCESS_VIDEO, events
 from app.interviews.actions.list_counters import count
@@ -22,6 +23,8 @@ from app.interviews.published_result import Result
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import MediaFile
 
+RESULT_READY = "result_ready"
+"""The notice to members about a new result."""
 MOST_FAILURES = 12
 """Number of temporary failures in a row after which the interview is parked."""
 TEST_MARK = "TEST: "
@@ -66,9 +69,10 @@ def complete(interview_id: str, finished: Finished, *, token: int, app_url: str)
     count(interview, {InterviewStatus.INCOMPLETE: -1, InterviewStatus.COMPLETED: 1})
     if finished.audio:
         recordings.publish(interview_id, organization_id=interview.organization_id, file=finished.audio)
-    _interviewed(interview, finished.result.scores)
+    _interviewed(interview, finished.result)
     _count_use(interview, seconds=finished.audio.duration if finished.audio else 0.0, model=finished.result.used)
     _announce(interview, events.INTERVIEW_PROCESSED, app_url)
+    _tell_members(interview)
     if finished.with_video and interview.scenario == Scenario.LATE_VIDEO:
         interview.due_at = clock.now() + VIDEO_LATE  # found by the sweep
     elif finished.with_video:
@@ -107,13 +111,15 @@ def _data_row(interview: Interview, result: Result) -> InterviewData:
         summary=summary,
         scores=result.scores,
         evidence=result.evidence,
+        criteria_id=result.criteria_id,
     )
 
 
-def _interviewed(interview: Interview, scores: dict[str, float | None] | None) -> None:
+def _interviewed(interview: Interview, result: Result) -> None:
     candidate = interview.candidate
     if candidate is not None:
-        candidates.note_result(candidate, scores, at=clock.now())
+        criteria = db.session.get_one(FlowCriteria, result.criteria_id).items if result.criteria_id else ()
+        candidates.note_result(candidate, result.scores, criteria, at=clock.now())
     organization = interview.flow.organization
     if candidate is None or candidate.status != status_for(organization, INVITED):
         return
@@ -131,6 +137,16 @@ def _announce(interview: Interview, event_type: str, app_url: str) -> None:
         subject=interview.id,
         sequence=events.SEQUENCE[event_type],
     )
+
+
+def _tell_members(interview: Interview) -> None:
+    if not interview.is_test:
+        notices().announce(
+            RESULT_READY,
+            organization_id=interview.organization_id,
+            key=f"{RESULT_READY} {interview.id}",
+            interview_id=interview.id,
+        )
 
 
 def fail(interview_id: str, *, token: int, reason: str, retryable: bool) -> bool:

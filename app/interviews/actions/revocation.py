@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from app.accounts.key_scope import refuse_outside
 from app.accounts.models import Owner
 from app.core import claims, clock
 from app.core.db import db, is_id
@@ -24,6 +25,8 @@ class _Row(NamedTuple):
     """What decides how recordings are revoked, as it was read under the lock."""
 
     id: str
+    team_id: str
+    flow_id: str
     candidate_id: str | None
     stage: Stage
     video_stage: VideoStage
@@ -52,7 +55,7 @@ def revoke_recordings(interview: Interview, *, done_again: bool = False, is_lock
     # The lock keeps out a new legal hold and a candidate who starts at this moment.
     if not is_locked:
         db.session.refresh(interview, with_for_update={"key_share": True})
-    row = _Row(interview.id, interview.candidate_id, interview.stage, interview.video_stage, interview.closed_at)
+    row = _Row._make(getattr(interview, name) for name in _Row._fields)
     if _end_access(row, done_again=done_again):
         db.session.expire(interview, ["closed_at", "due_at"])
     # A new fence, so that a worker on the video loses its claim.
@@ -73,6 +76,8 @@ def revoke_without_row(organization: Owner, interview_id: str) -> tuple[str, boo
     wanted = interview_id.lower()
     rows = _LOCKED.rows(interview=wanted, owner=organization.id) if is_id(wanted) else ()
     row = _Row._make(rows[0]) if rows else None
+    if row is not None:
+        refuse_outside(organization, team_id=row.team_id, flow_id=row.flow_id)
     if row is None or row.video_stage in _UNMADE:
         interview = interview_for(organization, interview_id, locked=True)
         return interview.id, revoke_recordings(interview, is_locked=True)

@@ -9,8 +9,9 @@ from app.core.db import db
 from app.core.errors import Conflict, NotFound, Rejected, sentence
 from app.interviews.actions.documents import add_document, room_for_document
 from app.interviews.documents.file_types import LARGEST, MOST_DOCUMENTS, Accepted, label_of
+from app.interviews.documents.models import Document, DocumentPart, DocumentUpload
 from app.interviews.documents.queries import StoredPart, parts_of
-from app.interviews.models import Document, DocumentPart, DocumentUpload, Interview
+from app.interviews.models import Interview
 
 PART_BYTES = 256 * 1024
 """Size of every part but the last."""

@@ -1,7 +1,7 @@
 """Versions of a result's scores: keep a new one beside the others, and put one in force."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,6 +10,7 @@ from app.accounts.actions import write_audit
 from app.accounts.models import TeamMember
 from app.core.db import db
 from app.core.errors import Conflict, NotFound
+from app.flows.models import FlowCriteria
 from app.interviews.actions.candidate_rights import score_again
 from app.interviews.analysis.answers import Evidence
 from app.interviews.models import Interview, InterviewData, ScoreVersion
@@ -19,7 +20,16 @@ BY_PROCESSING, BY_TRANSCRIPT = "interview", "transcript"
 WITHHELD = "The scores of this interview are withheld or erased, so there is nothing to use."
 
 
-def keep_version(interview: Interview, evidence: Iterable[Evidence], *, source: str, by_id: str | None) -> int | None:
+@dataclass(frozen=True, slots=True)
+class Made:
+    """New scores, the engine that made them, and the version of the flow's own criteria."""
+
+    evidence: tuple[Evidence, ...]
+    source: str
+    criteria_id: str | None = None
+
+
+def keep_version(interview: Interview, made: Made, *, by_id: str | None) -> int | None:
     """Keep new scores as the next version, which is not in force. Returns its number.
 
     None if there is nothing to score any more: consent was withdrawn, or the interview was erased.
@@ -31,15 +41,16 @@ def keep_version(interview: Interview, evidence: Iterable[Evidence], *, source: 
     if not kept:
         kept[data.version] = _first(data)
         db.session.add(kept[data.version])
-    made = list(evidence)
+    criteria = db.session.get(FlowCriteria, made.criteria_id) if made.criteria_id else None
     version = ScoreVersion(
         interview_id=interview.id,
         number=max(kept) + 1,
-        source=source[:300],
-        criteria=None,
+        source=made.source[:300],
+        criteria=criteria.number if criteria else None,
+        criteria_id=made.criteria_id,
         basis=BY_TRANSCRIPT,
-        scores={one.score: one.value for one in made},
-        evidence={one.score: asdict(one) for one in made},
+        scores={one.score: one.value for one in made.evidence},
+        evidence={one.score: asdict(one) for one in made.evidence},
         requested_by_id=by_id,
     )
     db.session.add(version)
@@ -62,10 +73,12 @@ def adopt(interview: Interview, number: int, *, by: TeamMember) -> bool:
         return False
     before, data.version = data.version, number
     data.scores, data.evidence = wanted.scores, {**(data.evidence or {}), "scores": wanted.evidence or {}}
+    data.criteria_id = wanted.criteria_id
     db.session.flush()
+    db.session.expire(data, ["criteria_set"])
     if interview.candidate is not None:
         score_again(interview.candidate)
-    details = {"from": before, "to": number, "model": wanted.source}
+    details = {"from": before, "to": number, "model": wanted.source, "criteria": wanted.criteria}
     write_audit(interview.flow.organization, action="scores.adopted", subject=interview.id, by=by, details=details)
     return True
 
@@ -81,7 +94,8 @@ def _first(data: InterviewData) -> ScoreVersion:
         interview_id=data.interview_id,
         number=data.version,
         source=(evidence.get("summary") or {}).get("source"),
-        criteria=None,
+        criteria=data.criteria_set.number if data.criteria_set else None,
+        criteria_id=data.criteria_id,
         basis=BY_PROCESSING,
         scores=data.scores,
         evidence=evidence.get("scores") or {},

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from app.gateways.speech.ports import Analyst, Material, Passage, Scores, Segment
+from app.gateways.speech.ports import Analyst, Material, OwnCriterion, Passage, Scores, Segment
 from app.interviews.analysis.mapping import QuestionPart, check, map_questions
 from app.interviews.analysis.placeholders import NO_ONE, Known, Shielded
-from app.interviews.analysis.scores import Evidence, assess
+from app.interviews.analysis.scores import NAMES, Evidence, assess
 from app.interviews.analysis.summary import summarize
 
 __all__ = ["NO_ONE", "Analysis", "Brief", "Evidence", "Known", "QuestionPart", "analyse", "score"]
@@ -29,6 +29,7 @@ class Brief:
     assess_language: bool = True
     abandoned: bool = False
     known: Known = NO_ONE
+    criteria: tuple[OwnCriterion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,10 @@ class Analysis:
     summary_source: str
     scores: Scores
     evidence: tuple[Evidence, ...]
+
+    def values(self) -> dict[str, float | None]:
+        """The contract's scores and those of own criteria, by name or key."""
+        return {one.score: one.value for one in self.evidence}
 
     def evidence_json(self) -> dict[str, Any]:
         """Plain values: `{"summary": {"source"}, "scores": {name: {value, method, source, reason, quotes}}}`."""
@@ -57,20 +62,20 @@ def analyse(brief: Brief, segments: Sequence[Segment], *, analyst: Analyst) -> A
         mapping=mapping,
         summary=summarize(_material(brief, segments), analyst=shielded),
         summary_source=analyst.name,
-        scores=Scores(**{one.score: one.value for one in evidence}),
+        scores=Scores(**{one.score: one.value for one in evidence if one.score in NAMES}),
         evidence=evidence,
     )
 
 
 def score(brief: Brief, segments: Sequence[Segment], *, analyst: Analyst) -> tuple[Evidence, ...]:
-    """The scores alone, in the contract's order: to score a result again. Raises the analyst's GatewayError."""
+    """The scores alone, as `assess` orders them: to score a result again. Raises the analyst's GatewayError."""
     return _assessed(brief, segments, analyst=Shielded(analyst, brief.known, language=brief.language))
 
 
 def _assessed(brief: Brief, segments: Sequence[Segment], *, analyst: Analyst) -> tuple[Evidence, ...]:
     # Scores use only what was said: anyone may have written a document, so no score may depend on it.
     return assess(
-        replace(_material(brief, segments), documents=()),
+        replace(_material(brief, segments), documents=(), criteria=brief.criteria),
         segments,
         analyst=analyst,
         assess_language=brief.assess_language,

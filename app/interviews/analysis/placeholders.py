@@ -99,6 +99,9 @@ class Placeholders:
             org_name=self.hide(material.org_name),
             additional_info=self.hide(material.additional_info) if material.additional_info else None,
             documents=tuple(map(self.hide, material.documents)),
+            criteria=tuple(
+                replace(one, name=self.hide(one.name), good=self.hide(one.good)) for one in material.criteria
+            ),
         )
 
     def _placeholder(self, kind: Kind, wording: str) -> str:

@@ -1,7 +1,7 @@
 """Checks the analyst's scores: within 0..5, each with a quote from the transcript, capped where little was said.
 
-The analyst scores everything three times. What it cannot repeat is no score. All this is applied here and not in a
-prompt, so that a model cannot ignore it.
+The organization's own criteria are scored as the contract's scores are. The analyst scores everything three times. What
+it cannot repeat is no score. All this is applied here and not in a prompt, so that a model cannot ignore it.
 """
 
 import math
@@ -53,23 +53,26 @@ def wanted(*, assess_language: bool) -> tuple[str, ...]:
 def assess(
     material: Material, segments: Sequence[Segment], *, analyst: Analyst, assess_language: bool, abandoned: bool
 ) -> tuple[Evidence, ...]:
-    """All seven scores in the contract's order. The analyst sees only `material`, which is text."""
+    """All seven scores in the contract's order, then the material's criteria. The analyst sees only `material`."""
+    own = {one.key: one for one in material.criteria}
     if not any(segment.is_answer and segment.content.strip() for segment in segments):
-        return tuple(Evidence(name, None, NOT_ASSESSED, reason="nothing was answered") for name in NAMES)
+        return tuple(Evidence(name, None, NOT_ASSESSED, reason="nothing was answered") for name in (*NAMES, *own))
     cap = cap_for(segments, language=material.language, abandoned=abandoned)
-    names = wanted(assess_language=assess_language)
+    names = (*wanted(assess_language=assess_language), *own)
     judgements = [analyst.judge(material, scores=turned(names, by=turn)) for turn in range(ROUNDS)]
     rounds = [{judged.score: judged for judged in judgement.judged} for judgement in judgements]
     source = judgements[-1].method
     evidence = []
-    for name in NAMES:
+    for name in (*NAMES, *own):
         if name.startswith("language_") and not assess_language:
             evidence.append(Evidence(name, None, NOT_ASSESSED, reason="language is not assessed in this interview"))
         elif name == FLUENCY:
             evidence.append(_fluency(measure(segments, material.language), cap=cap))
         else:
             given = [one.get(name, Judged(name, None, "this engine does not assess it")) for one in rounds]
-            evidence.append(_agreed([_checked(one, material, source=source) for one in given], cap=cap))
+            checked = [_checked(one, material, source=source) for one in given]
+            is_yes_no = name in own and own[name].is_yes_no
+            evidence.append(_answered(checked, cap=cap) if is_yes_no else _agreed(checked, cap=cap))
     return tuple(evidence)
 
 
@@ -150,6 +153,17 @@ def _agreed(checked: Sequence[Evidence], *, cap: float) -> Evidence:
     nearest = min((one for one in checked if one.value is not None), key=lambda one: abs((one.value or 0.0) - middle))
     is_unstable = spread > STEADY or len(values) < ROUNDS
     return replace(nearest, value=round(min(middle, cap), 1), rounds=rounds, is_unstable=is_unstable)
+
+
+def _answered(checked: Sequence[Evidence], *, cap: float) -> Evidence:
+    """Yes (5) or no (0). Scorings that differ give neither, and where little was said there is no yes: capped, it would
+    read as a no.
+    """
+    clear = [one if one.value is None else replace(one, value=HIGHEST * (one.value >= HIGHEST / 2)) for one in checked]
+    agreed = _agreed(clear, cap=HIGHEST)
+    if agreed.value == HIGHEST > cap:
+        return replace(agreed, value=None, method=NOT_ASSESSED, reason="too little was said for a yes", quotes=())
+    return agreed
 
 
 def _listed(values: Sequence[float]) -> str:

@@ -11,6 +11,7 @@ READ_DOCUMENT = Job(
 )
 
 ROOM = Room(
+    tables="app.interviews.documents.models",
     jobs=(READ_DOCUMENT,),
     sweeps=("app.interviews.documents.jobs.sweep",),
 )

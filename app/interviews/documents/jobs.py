@@ -12,7 +12,8 @@ from app.flows.flow_script import FlowScript
 from app.gateways.storage import read
 from app.interviews.documents import READ_DOCUMENT, queries
 from app.interviews.documents.extraction import extract
-from app.interviews.models import Document, Interview, TextState
+from app.interviews.documents.models import Document, TextState
+from app.interviews.models import Interview
 
 LEASE = timedelta(minutes=3)
 """Longer than reading may take."""

@@ -1,14 +1,30 @@
 """Reads of candidates' documents, their texts, and unfinished uploads."""
 
+import enum
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from app.core import clock
 from app.core.claims import moment
 from app.core.db import db, is_id
 from app.core.errors import NotFound, sentence
-from app.interviews.models import Document, DocumentPart, DocumentUpload, Interview, TextState
+from app.interviews.documents.models import Document, DocumentPart, DocumentUpload, TextState
+from app.interviews.models import Interview
+
+READING_PATIENCE = timedelta(minutes=1)
+"""How long a candidate waits until their CV has been read."""
+
+
+class CvState(enum.StrEnum):
+    """Whether there is a CV."""
+
+    THERE = "there"
+    READING = "reading"
+    UNREADABLE = "unreadable"
+    MISSING = "missing"
 
 
 class StoredPart(NamedTuple):
@@ -57,6 +73,20 @@ def unread_documents(interview_id: str | None = None, *, limit: int = 200) -> li
     return list(db.session.scalars(query.where(Document.interview_id == interview_id) if interview_id else query))
 
 
+def cv_state(interview_id: str) -> CvState:
+    """Whether the candidate has added something that can be read. A reader that is late keeps no one waiting."""
+    rows = db.session.execute(
+        sa.select(Document.text_state, Document.created_at).where(Document.interview_id == interview_id)
+    ).all()
+    late = clock.now() - READING_PATIENCE
+    if any(row.text_state == TextState.EXTRACTED for row in rows):
+        return CvState.THERE
+    unread = [row for row in rows if row.text_state in (TextState.PENDING, TextState.READING)]
+    if unread:
+        return CvState.THERE if any(row.created_at < late for row in unread) else CvState.READING
+    return CvState.UNREADABLE if rows else CvState.MISSING
+
+
 def document_texts(interview_id: str, *, most: int) -> tuple[str, ...]:
     """The texts of the interview's documents, at most ``most`` characters in all, each cut to an equal share.
 
@@ -68,3 +98,11 @@ def document_texts(interview_id: str, *, most: int) -> tuple[str, ...]:
     documents = [(str(name), str(text)) for name, text in db.session.execute(rows.order_by(Document.created_at)).all()]
     share = most // max(1, len(documents))
     return tuple(f"{name}\n{text}"[:share] for name, text in documents)
+
+
+def document_for(interview: Interview, document_id: str) -> Document:
+    """A document of this interview, or NotFound."""
+    document = db.session.get(Document, document_id) if is_id(document_id) else None
+    if document is None or document.interview_id != interview.id:
+        raise NotFound(sentence("There is no such document."))
+    return document

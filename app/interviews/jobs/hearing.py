@@ -17,7 +17,7 @@ from app.gateways.speech import believing
 from app.gateways.speech.ports import SPEECH_RATE, Heard
 from app.gateways.storage import read_verified
 from app.interviews import queries
-from app.interviews.actions.hearing import CHUNK_SECONDS, place_words
+from app.interviews.actions.hearing import CHUNK_SECONDS, await_hearing, place_words
 from app.interviews.jobs.claim_renewal import LEASE, renewing
 from app.interviews.models import Hearing, Interview, Utterance
 from app.interviews.recordings.models import Track
@@ -61,7 +61,7 @@ def hear_answers(interview_id: str) -> None:
     db.session.rollback()
     if is_test or not gateways.current().transcriber.improves(language):
         return
-    queries.await_hearing(interview_id)
+    await_hearing(interview_id)
     db.session.commit()
     while unheard := _unheard(interview_id):
         for utterance_id in (one for one, is_free in unheard if is_free):

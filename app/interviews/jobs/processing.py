@@ -5,7 +5,7 @@ outcome under its token. If the claim was lost, it drops its work.
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,6 +19,7 @@ from app.core import claims, queue
 from app.core.db import db, for_one
 from app.core.errors import GatewayError, place_of
 from app.flows import PREPARE_SPEECH
+from app.flows.criteria import HIGHEST, Criterion
 from app.flows.flow_script import FlowScript
 from app.gateways.speech.ports import SPEECH_RATE
 from app.gateways.storage import Damaged, read_verified
@@ -60,6 +61,11 @@ TEST_SCORES = {
 """Made-up scores of the scenario ``scores``. One of them is null, as in real results."""
 
 
+def made_up(criteria: Iterable[Criterion]) -> dict[str, float | None]:
+    """The scores of the scenario ``scores``: each of the flow's own criteria has one too."""
+    return {**TEST_SCORES, **{one.key: HIGHEST if one.is_yes_no else 4.0 for one in criteria}}
+
+
 @for_one(Interview)
 def process_interview(interview_id: str) -> None:
     """Claim the submitted interview, make its result, publish it, and enqueue its webhook."""
@@ -92,27 +98,24 @@ def _process(interview_id: str, token: int) -> None:
             talk, engines = source.talk(runs, shifts=measured.result()), gateways.current()
             result = process(talk, transcriber=engines.transcriber, analyst=engines.analyst, samples=source.samples)
             if source.scenario == Scenario.SCORES:
-                result = replace(result, scores=dict(TEST_SCORES))
+                result = replace(result, scores=made_up(source.criteria))
             quick = copied.result() if copied else None
         audio = quick or (shop.finish().audio if runs else None)
         finished = actions.Finished(result, audio=audio, with_video=source.with_video and bool(runs))
         done = actions.complete(interview_id, finished, token=token, app_url=_app_url())
         db.session.commit()
         if done and quick:
-            _publish_audio(interview_id, source.organization_id, shop, replaces=quick.storage_key)
+            _publish_audio(interview_id, source.organization_id, shop)
 
 
-def _publish_audio(interview_id: str, organization_id: str, shop: Workshop, *, replaces: str) -> None:
-    storage = gateways.current().storage
+def _publish_audio(interview_id: str, organization_id: str, shop: Workshop) -> None:
     file = shop.finish().audio
     if file is None:
         return
     published = recordings.publish(interview_id, organization_id=organization_id, file=file)
     db.session.commit()
     if published is None:  # revoked meanwhile
-        recordings.destroy(interview_id, storage=storage)
-    elif file.storage_key != replaces:
-        storage.delete(replaces)
+        recordings.destroy(interview_id, storage=gateways.current().storage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +147,20 @@ class _Source:
     documents: tuple[str, ...] = ()
     scenario: str | None = None
     known: Known = NO_ONE
+    criteria: tuple[Criterion, ...] = ()
+    criteria_id: str | None = None
 
     def talk(self, runs: list[PlacedRun], *, shifts: dict[int, float | None]) -> Talk:
         """The interview on the clock of its recording, in which each answer is located by the candidate's voice."""
-        talk = Talk(self.script, self.turns, abandoned=self.abandoned, documents=self.documents, known=self.known)
+        talk = Talk(
+            self.script,
+            self.turns,
+            abandoned=self.abandoned,
+            documents=self.documents,
+            known=self.known,
+            criteria=self.criteria,
+            criteria_id=self.criteria_id,
+        )
         if not runs:
             return talk
         offsets = offsets_of(self.turns, runs={run.number: run.offset for run in runs}, shifts=shifts)
@@ -193,7 +206,7 @@ def _span(row: Utterance) -> tuple[int, int] | None:
 def _read(interview_id: str) -> _Source:
     interview = db.session.get_one(Interview, interview_id)
     takes = [] if is_revoked(interview_id) else takes_of(interview_id)
-    script = interview.script or FlowScript()
+    script, criteria = interview.script or FlowScript(), interview.flow.criteria
     source = _Source(
         organization_id=interview.organization_id,
         script=script,
@@ -204,6 +217,8 @@ def _read(interview_id: str) -> _Source:
         documents=document_queries.document_texts(interview_id, most=MOST_OF_DOCUMENTS),
         scenario=interview.scenario,
         known=known_of(interview),
+        criteria=criteria.items if criteria else (),
+        criteria_id=criteria.id if criteria else None,
     )
     db.session.rollback()  # ends the read: what follows is slow
     return source

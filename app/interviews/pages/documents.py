@@ -9,7 +9,9 @@ from app.core.db import db
 from app.flows.models import Right
 from app.flows.queries import may
 from app.interviews import actions, queries
-from app.interviews.models import Document, Interview
+from app.interviews.documents.models import Document
+from app.interviews.documents.queries import document_for
+from app.interviews.models import Interview
 from app.interviews.pages.interviews import pages
 from app.web.attachments import attachment
 
@@ -35,10 +37,10 @@ def document_text(interview_id: str, document_id: str) -> str:
 def _looked_at(interview_id: str, document_id: str) -> tuple[Interview, Document]:
     """The document, if the member may see it; records the access in the audit log."""
     member = current_member()
-    row = queries.document_for(queries.interview_seen_by(member, interview_id), document_id)
+    row = document_for(queries.interview_seen_by(member, interview_id), document_id)
     note_access(member.organization, "document.seen", row.id, by=member, interview=row.interview_id)
     interview = queries.interview_seen_by(member, interview_id)
-    return interview, queries.document_for(interview, document_id)
+    return interview, document_for(interview, document_id)
 
 
 @pages.post("/interviews/<interview_id>/documents/<document_id>/read")
@@ -46,7 +48,7 @@ def read_document(interview_id: str, document_id: str) -> AnyResponse:
     """Retry reading the text of a document."""
     require_recruiter()
     interview = queries.interview_to_change(current_member(), interview_id)
-    began = actions.read_again(queries.document_for(interview, document_id))
+    began = actions.read_again(document_for(interview, document_id))
     db.session.commit()
     if began:
         flash("The document is being read again. Reload this page in a moment.", "good")

@@ -14,5 +14,8 @@ ROOM = Room(
     blueprints=("app.interviews.recordings.pages.pages",),
     tables="app.interviews.recordings.models",
     jobs=(DRAW_WAVEFORM,),
-    sweeps=("app.interviews.recordings.jobs.sweep_waveforms",),
+    sweeps=(
+        "app.interviews.recordings.jobs.sweep_waveforms",
+        "app.interviews.recordings.jobs.sweep_replaced",
+    ),
 )

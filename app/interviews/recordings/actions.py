@@ -189,6 +189,8 @@ def publish(interview_id: str, *, organization_id: str, file: MediaFile) -> Reco
         sa.select(Recording).where(Recording.interview_id == interview_id, Recording.media == file.media)
     )
     recording = earlier or Recording(organization_id=organization_id, interview_id=interview_id, media=file.media)
+    if earlier and earlier.storage_key != file.storage_key:
+        recording.replaced_key, recording.replaced_at = earlier.storage_key, clock.now()
     recording.content_type, recording.storage_key = file.content_type, file.storage_key
     recording.size, recording.sha256, recording.blocks = file.size, file.sha256, file.blocks
     recording.duration, recording.damaged_at = file.duration, None
@@ -209,10 +211,18 @@ def _have_drawn(interview_id: str) -> None:
         queue.after_commit(DRAW_WAVEFORM, waveform.id)
 
 
-def mark_damaged(recording_id: str) -> None:
-    """Stop serving a file whose bytes differ from the published ones."""
-    damaged = sa.update(Recording).where(Recording.id == recording_id, Recording.damaged_at.is_(None))
+def mark_damaged(recording_id: str, *, storage_key: str) -> None:
+    """Stop serving the file under this key, whose bytes differ from the published ones; not one that replaced it."""
+    damaged = sa.update(Recording).where(
+        Recording.id == recording_id, Recording.storage_key == storage_key, Recording.damaged_at.is_(None)
+    )
     db.changed(damaged.values(damaged_at=claims.moment()))
+
+
+def forget_replaced(recording_id: str, *, storage_key: str) -> None:
+    """Record that the file that the recording's file replaced is deleted."""
+    done = sa.update(Recording).where(Recording.id == recording_id, Recording.replaced_key == storage_key)
+    db.changed(done.values(replaced_key=None, replaced_at=None))
 
 
 def _wrong(one: Arrival) -> Rejected | None:

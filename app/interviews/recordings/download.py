@@ -30,8 +30,10 @@ _SLICE = 64 * 1024
 _CHECK_BLOCKS = 1024 * 1024 // BLOCK
 _DIGEST = 32
 
-Damaged = Callable[[str], None]
-"""Marks the recording with this id as damaged, and commits; called in a separate application context."""
+Damaged = Callable[[str, str], None]
+"""Marks the recording with this id, stored under this key, as damaged, and commits; called in a separate application
+context.
+"""
 GoesOn = Callable[[], bool]
 """Whether the receiver still has access; called in a separate read transaction."""
 
@@ -209,7 +211,7 @@ class _Keeper:
     def _mark_damaged(self, number: int) -> None:
         log.error("recording %s: block %d differs from the published file; no longer served", self._served.id, number)
         with self._app.app_context(), row_security.only(self._served.organization_id):
-            self._damaged(self._served.id)
+            self._damaged(self._served.id, self._served.key)
 
 
 def said(error: HTTPException, message: str) -> HTTPException:

@@ -1,14 +1,17 @@
 """Draws waveforms of recordings."""
 
+import logging
 from datetime import timedelta
 from typing import Any
 
 from app import gateways
 from app.core import claims, queue
-from app.core.db import for_one
+from app.core.db import db, for_one
 from app.core.errors import GatewayError, NotFound
-from app.interviews.recordings import DRAW_WAVEFORM, media, queries
+from app.interviews.recordings import DRAW_WAVEFORM, actions, media, queries
 from app.interviews.recordings.models import Media, Waveform, WaveState
+
+log = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=15)
 """Longer than drawing two hours may take."""
@@ -28,6 +31,20 @@ def draw_waveform(waveform_id: str) -> None:
 def sweep_waveforms() -> None:
     """Enqueue every recording that waits to be drawn; called by the worker's tick."""
     queue.enqueue_overdue(DRAW_WAVEFORM)
+
+
+def sweep_replaced() -> None:
+    """Delete files that others have replaced, once all downloads of them have ended; called by the worker's tick."""
+    waiting, storage = queries.replaced(), gateways.current().storage
+    db.session.rollback()
+    for recording_id, key in waiting:
+        try:
+            storage.delete(key)
+        except GatewayError as error:
+            log.warning("recording %s: its replaced file is not deleted yet: %s", recording_id, error.message)
+            continue
+        actions.forget_replaced(recording_id, storage_key=key)
+        db.session.commit()
 
 
 def _sound(waveform: Waveform, _token: int) -> tuple[str, float] | None:

@@ -81,6 +81,8 @@ class Recording(Base):
     """A published file. Revocation decides about access, at every request and while bytes flow.
 
     ``blocks`` holds the SHA-256 of each BLOCK of the file, 32 bytes each, to verify parts as they are served.
+    ``replaced_key`` is the file that this one replaced at ``replaced_at``. It is deleted ``REPLACED_FOR`` later,
+    because downloads that had begun are still reading it.
     """
 
     __tablename__ = "recording"
@@ -98,6 +100,8 @@ class Recording(Base):
     duration: Mapped[float]
     created_at: Mapped[CreatedAt]
     damaged_at: Mapped[datetime | None]
+    replaced_key: Mapped[str | None] = mapped_column(sa.String(200))
+    replaced_at: Mapped[datetime | None] = mapped_column(index=True)
 
 
 class WaveState(enum.StrEnum):

@@ -42,6 +42,6 @@ def recording(recording_id: str, token: str) -> Response:  # noqa: ARG001 - the 
     return sent(served, damaged=_damaged)
 
 
-def _damaged(recording_id: str) -> None:
-    actions.mark_damaged(recording_id)
+def _damaged(recording_id: str, key: str) -> None:
+    actions.mark_damaged(recording_id, storage_key=key)
     db.session.commit()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from app.core import claims
+from app.core import claims, clock
 from app.core.db import db
 from app.core.db.prepared import Prepared
 from app.core.errors import NotFound
@@ -26,6 +26,8 @@ from app.interviews.recordings.models import (
 SETTLES_AFTER = timedelta(hours=3)
 """Longer than any job that might still write files for a revoked interview."""
 
+REPLACED_FOR = timedelta(hours=1)
+"""How long a replaced file stays: longer than downloading two hours takes."""
 
 NO_RUN = "the interview has no recorder run {}; POST segments opens one"
 
@@ -242,6 +244,13 @@ def unfinished_revocations(*more: sa.ColumnElement[bool], limit: int = 20) -> li
 
 def _chunks(interview_id: str, segment: int, track: Track) -> sa.Select[Chunk]:
     return sa.select(Chunk).where(Chunk.interview_id == interview_id, Chunk.segment == segment, Chunk.track == track)
+
+
+def replaced() -> list[tuple[str, str]]:
+    """Ids of recordings with a replaced file that no download can still be reading, with its storage key; up to 100."""
+    old = Recording.replaced_at < clock.now() - REPLACED_FOR
+    rows = sa.select(Recording.id, Recording.replaced_key).where(old).order_by(Recording.replaced_at).limit(100)
+    return [(row.id, str(row.replaced_key)) for row in db.session.execute(rows)]
 
 
 def _accessible(interview_ids: Iterable[str]) -> sa.Select[Recording]:

@@ -65,6 +65,7 @@ def sweep() -> None:
 def _read(row: Rescored, token: int) -> _Source:
     interview = row.interview
     data = None if interview.withdrawn_at else interview.data
+    criteria = interview.flow.criteria  # those of today, whatever the result was scored with
     return _Source(
         row_id=row.id,
         token=token,
@@ -75,6 +76,8 @@ def _read(row: Rescored, token: int) -> _Source:
             (),
             abandoned=interview.submitted_at is None,
             known=known_of(interview),
+            criteria=criteria.items if criteria else (),
+            criteria_id=criteria.id if criteria else None,
         ),
         result=actions.result_of(interview) if data else None,
         evidence=data.evidence if data else None,
@@ -98,7 +101,8 @@ def _kept(source: _Source, made: Scoring) -> dict[str, Any] | None:
         db.session.rollback()  # cancelled, or another worker has taken over
         return None
     interview = db.session.get_one(Interview, source.interview_id)
-    number = actions.keep_version(interview, made.evidence, source=made.source, by_id=source.by_id)
+    scored = actions.Made(made.evidence, made.source, source.talk.criteria_id)
+    number = actions.keep_version(interview, scored, by_id=source.by_id)
     if number is None:
         return _SCORING.given_up(WITHHELD)
     tokens = made.used.input_tokens + made.used.output_tokens

@@ -1,5 +1,7 @@
 """Pages of re-scoring: what it would take, its progress, the runs, and using a version of the scores."""
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -8,10 +10,12 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import gateways
 from app.accounts.access import current_member, require_member, require_recruiter
 from app.candidates.forms import chosen_ids
-from app.candidates.overall import overall
+from app.candidates.overall import explained, overall
 from app.candidates.queries import candidates_named
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
+from app.core.rooms import rate_first
+from app.flows.criteria import Criterion
 from app.flows.models import InterviewFlow, Right
 from app.flows.queries import flow_to_change
 from app.interviews import actions
@@ -42,9 +46,19 @@ def _card() -> dict[str, Any]:
     return {
         "score_versions": versions_of,
         "open_rescoring": lambda interview: queries.open_run_of(interview.id),
-        "overall_of": overall,
+        "overall_of": lambda row: overall(row.scores, row.own_criteria),
+        "own_labels": own_labels,
+        "overall_explained": lambda row: explained(overall(row.scores, row.own_criteria), row.own_criteria),
         "missing_model": _missing_model,
     }
+
+
+def own_labels(*sets: Iterable[Criterion]) -> list[tuple[str, str, Criterion]]:
+    """Key, name and criterion of the own criteria in these sets, each once, as the first set with it has it."""
+    found: dict[str, Criterion] = {}
+    for one in chain.from_iterable(sets):
+        found.setdefault(one.key, one)
+    return [(key, one.name, one) for key, one in found.items()]
 
 
 def _missing_model() -> str:
@@ -153,6 +167,7 @@ def show(run_id: str) -> str:
         done=counts.get(State.DONE, 0),
         rows=rows,
         versions=queries.versions_made(rows),
+        hidden=rate_first().hidden_interviews(member, [row.interview for row in rows]),
         unused=len(queries.unused_of(member, run)),
         offset=offset,
         limit=PER_PAGE,

@@ -1,6 +1,6 @@
 """Reads of re-scoring: what a run would take, the runs of a member, and what is due."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -11,7 +11,9 @@ from app.candidates.overall import COUNTED
 from app.core import claims
 from app.core.db import db, is_id
 from app.core.errors import NotFound
-from app.flows.models import Right
+from app.core.rooms import InForce
+from app.flows.criteria import PREFIX
+from app.flows.models import FlowCriteria, InterviewFlow, Right
 from app.flows.queries import reach
 from app.interviews.analysis.scores import ROUNDS
 from app.interviews.models import Interview, InterviewData, Role, ScoreVersion, Stage, Utterance
@@ -19,8 +21,10 @@ from app.interviews.rescoring.models import OPEN, Rescored, Rescoring, State
 
 AT_ONCE = 4
 """Interviews that wait in the queue at the same time, so that those of candidates do not wait behind a whole flow."""
-BYTES_PER_TOKEN, RULES, ANSWER = 3, 900, 700
-"""For the estimate: bytes of a transcript per token, and tokens of the rules and of the answer of each call."""
+BYTES_PER_TOKEN, RULES, ANSWER, CRITERION = 3, 900, 700, 250
+"""For the estimate: bytes of a transcript per token, and tokens of the rules and of the answer of each call. Each own
+criterion adds to both.
+"""
 PIECE = 500
 NO_MODEL_NAME = "script"
 """The engine that stands in for a language model, and scores nothing."""
@@ -59,6 +63,7 @@ def plan_for(member: TeamMember, *, which: Condition, only_unscored: bool = Fals
     rows = db.session.execute(
         sa.select(
             Interview.id,
+            Interview.flow_id,
             InterviewData.text_length,
             gone.label("gone"),
             Interview.is_test,
@@ -72,11 +77,17 @@ def plan_for(member: TeamMember, *, which: Condition, only_unscored: bool = Fals
     ).all()
     if only_unscored:
         rows = [row for row in rows if not is_scored(row.scores)]
-    return _plan(rows)
+    return _plan(rows, _criteria_of({row.flow_id for row in rows}))
 
 
-def _plan(rows: Iterable[sa.Row[tuple[object, ...]]]) -> Plan:
-    ids, size = [], 0
+def _criteria_of(flow_ids: Iterable[str]) -> dict[str, int]:
+    """How many criteria results of these flows would be scored with now; flows without any are left out."""
+    current = sa.select(InterviewFlow.id, FlowCriteria.items).join(InterviewFlow.criteria)
+    return {flow_id: len(items) for flow_id, items in db.session.execute(current.where(InterviewFlow.id.in_(flow_ids)))}
+
+
+def _plan(rows: Iterable[sa.Row[tuple[object, ...]]], criteria: Mapping[str, int]) -> Plan:
+    ids, size, criteria_in_all = [], 0, 0
     left = dict.fromkeys(("withheld", "tests", "unfinished", "unanswered", "waiting"), 0)
     for row in rows:
         why = _why_not(row)
@@ -85,7 +96,8 @@ def _plan(rows: Iterable[sa.Row[tuple[object, ...]]]) -> Plan:
         else:
             ids.append(row.id)
             size += row.text_length
-    tokens = ROUNDS * (size // BYTES_PER_TOKEN + len(ids) * (RULES + ANSWER))
+            criteria_in_all += criteria.get(row.flow_id, 0)
+    tokens = ROUNDS * (size // BYTES_PER_TOKEN + len(ids) * (RULES + ANSWER) + criteria_in_all * CRITERION)
     return Plan(tuple(ids), tokens, **left)
 
 
@@ -101,8 +113,9 @@ def _why_not(row: sa.Row[tuple[object, ...]]) -> str:
 
 
 def is_scored(scores: dict[str, float | None] | None) -> bool:
-    """Whether a language model gave any of the scores that are not about language."""
-    return any((scores or {}).get(name) is not None for name in COUNTED)
+    """Whether a language model gave any of the scores that are not about language, or of the flow's own criteria."""
+    known = (scores or {}).items()
+    return any(value is not None for name, value in known if name in COUNTED or name.startswith(PREFIX))
 
 
 def results_of(flow_id: str) -> Condition:
@@ -119,11 +132,24 @@ def newest_of(candidate_ids: Sequence[str]) -> Condition:
     return sa.and_(Interview.candidate_id.in_(candidate_ids), Interview.org_seq.in_(newest))
 
 
-def versions_in_force(candidate_ids: Collection[str]) -> dict[str, int]:
-    """The version in force of each candidate's newest result, by candidate. Without a result they are left out."""
-    query = sa.select(Interview.candidate_id, InterviewData.version).join(InterviewData)
+def versions_in_force(candidate_ids: Collection[str]) -> dict[str, InForce]:
+    """The versions in force of each candidate's newest result, by candidate. Without a result they are left out."""
+    columns = Interview.candidate_id, InterviewData.version, FlowCriteria.number
+    query = sa.select(*columns).select_from(Interview).join(InterviewData).outerjoin(InterviewData.criteria_set)
     rows = db.session.execute(query.where(newest_of(list(candidate_ids)), Interview.withdrawn_at.is_(None)))
-    return {str(candidate_id): version for candidate_id, version in rows}
+    return {str(candidate_id): InForce(version, criteria) for candidate_id, version, criteria in rows}
+
+
+def scores_in_force(candidate_ids: Collection[str]) -> dict[str, dict[str, float | None]]:
+    """The scores of each candidate's newest result that counts, by candidate: those of the overall score."""
+    counts = (
+        Interview.candidate_id.in_([one for one in candidate_ids if is_id(one)]),
+        Interview.withdrawn_at.is_(None),
+        Interview.erased_at.is_(None),
+    )
+    query = sa.select(Interview.candidate_id, InterviewData.scores).join(InterviewData).where(*counts)
+    rows = db.session.execute(query.order_by(Interview.completed_at))
+    return {str(candidate_id): scores or {} for candidate_id, scores in rows}
 
 
 def run_seen_by(member: TeamMember, run_id: str) -> Rescoring:
@@ -154,7 +180,8 @@ def counts_of(member: TeamMember, run: Rescoring) -> dict[str, int]:
 
 def rows_of(member: TeamMember, run: Rescoring, *, limit: int, offset: int) -> Sequence[Rescored]:
     """One page of them, in order."""
-    query = _seen(member, run).options(joinedload(Rescored.interview).joinedload(Interview.data))
+    whole = joinedload(Rescored.interview).options(joinedload(Interview.data), joinedload(Interview.flow))
+    query = _seen(member, run).options(whole)
     return db.session.scalars(query.limit(limit).offset(offset)).all()
 
 
