@@ -22,11 +22,11 @@ class DomainError(Exception):
     """A problem that one sentence explains to the caller.
 
     ``values`` fill the sentence's ``%(name)s`` placeholders. ``template`` is the sentence with placeholders, by which
-    translations are looked up.
+    translations are looked up. ``code`` is for programs that call ``/v1``; without one, the kind of the error decides.
     """
 
-    def __init__(self, message: str, **values: object) -> None:
-        self.template, self.values = message, values
+    def __init__(self, message: str, *, code: str = "", **values: object) -> None:
+        self.template, self.values, self.code = message, values, code
         self.message = message % values if values else message
         super().__init__(self.message)
 
@@ -51,24 +51,42 @@ class Unseen(Forbidden, NotFound):
 
 
 class Rejected(DomainError):
-    """The input cannot be used. ``field`` is the name of the field at fault as the caller wrote it, if there is one."""
+    """The input cannot be used. ``field`` is the name of the field at fault as the caller wrote it, if there is one.
 
-    def __init__(self, message: str, *, field: str | None = None, **values: object) -> None:
-        super().__init__(message, **values)
+    ``also`` are further fields that the same sentence is about.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        also: tuple[str, ...] = (),
+        code: str = "",
+        **values: object,
+    ) -> None:
+        super().__init__(message, code=code, **values)
         self.field = field
+        self.also = also
 
 
 class Conflict(DomainError):
     """The object is no longer in a state that allows the request. ``details`` says which state it is in."""
 
-    def __init__(self, message: str, *, details: dict[str, object] | None = None, **values: object) -> None:
-        super().__init__(message, **values)
+    def __init__(
+        self, message: str, *, details: dict[str, object] | None = None, code: str = "", **values: object
+    ) -> None:
+        super().__init__(message, code=code, **values)
         self.details = details or {}
+
+
+class Gone(DomainError):
+    """What was asked for was there once, and is not kept any more."""
 
 
 class GatewayError(DomainError):
     """Something outside Parley failed. The gateway decides whether it is ``retryable``."""
 
-    def __init__(self, message: str, *, retryable: bool, **values: object) -> None:
-        super().__init__(message, **values)
+    def __init__(self, message: str, *, retryable: bool, code: str = "", **values: object) -> None:
+        super().__init__(message, code=code, **values)
         self.retryable = retryable

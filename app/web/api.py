@@ -24,6 +24,7 @@ __all__ = ["Api", "Blueprint", "Fragment", "Part", "inflate", "make_fragment", "
 
 TITLE = "Parley"
 DOCS_PATH = "/v1/docs"
+CHANGES_PATH = f"{DOCS_PATH}/changes"
 DOCS_FILES = frozenset(
     {"swagger-ui.css", "index.css", "swagger-ui-bundle.js", "swagger-ui-standalone-preset.js", "favicon-32x32.png"}
 )
@@ -126,6 +127,13 @@ docs = PlainBlueprint("api_docs", __name__)
 def page() -> str:
     """The readable documentation, from the wheel's files and our own initialiser."""
     return render_template("api/docs.html", title=TITLE)
+
+
+@docs.get(CHANGES_PATH)
+def changes() -> Response:
+    """What may change in ``/v1``, what never does, and what was added."""
+    text = Path(__file__).with_name("api_changes.md").read_text(encoding="utf-8")
+    return Response(text, mimetype="text/plain")
 
 
 @docs.get(f"{DOCS_PATH}/<name>")

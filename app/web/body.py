@@ -76,9 +76,9 @@ def _constant(_word: str) -> NoReturn:
     raise Broken("Invalid JSON body: NaN and Infinity are not JSON numbers.")
 
 
-def invalid(location: str, errors: dict[str, Any]) -> NoReturn:
+def invalid(location: str, errors: dict[str, Any], *, code: str = "invalid_input") -> NoReturn:
     """422 with ``errors`` under ``location``."""
-    abort(422, errors={location: errors})
+    abort(422, errors={location: errors}, error=code)
     raise AssertionError("abort returned")
 
 
@@ -94,7 +94,7 @@ class StrictParser(FlaskParser):
         try:
             parsed = load_json(raw)
         except Broken as error:
-            abort(400, message=str(error), errors={"json": [str(error)]})
+            abort(400, message=str(error), errors={"json": [str(error)]}, error="invalid_json")
         if not isinstance(parsed, dict):
             invalid("json", {"_schema": ["The body must be a JSON object."]})
         if len(parsed) > MOST_FIELDS or any(len(name) > LONGEST_FIELD_NAME for name in parsed):

@@ -16,7 +16,8 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.http import HTTP_STATUS_CODES
 
 from app.core.db import db, is_id
-from app.core.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, Unseen, place_of
+from app.core.errors import Conflict, DomainError, Forbidden, GatewayError, Gone, NotFound, Rejected, Unseen, place_of
+from app.web.error_codes import BY_STATUS
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ API_STATUS: dict[type[DomainError], int] = {
     Forbidden: 403,
     Rejected: 422,
     Conflict: 409,
+    Gone: 410,
     GatewayError: 503,
 }
 PAGE_STATUS: dict[type[DomainError], int] = {**API_STATUS, NotFound: 404}
@@ -39,6 +41,7 @@ WORDS = {
     404: "There is nothing at this URL.",
     405: "This URL does not support this method.",
     409: "This has changed in the meantime. Load it again.",
+    410: "This is not kept any more.",
     413: "The request is larger than this URL accepts.",
     415: "This URL does not accept this content type.",
     422: "The input is not valid.",
@@ -50,12 +53,16 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What is answered: status code, one sentence, and ``errors`` keyed by location and field for invalid input."""
+    """What is answered: status code, one sentence, and ``errors`` keyed by location and field for invalid input.
+
+    ``error`` is the code for programs.
+    """
 
     code: int
     message: str
     errors: dict[str, Any] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
+    error: str = ""
 
     @property
     def status(self) -> str:
@@ -91,6 +98,8 @@ def respond(failure: Failure) -> Response:
         response = make_response(render_template("errors/error.html", failure=failure))
     response.status_code = failure.code
     response.headers.update(failure.headers)
+    if is_api_path(request.path):
+        response.headers["X-Parley-Error"] = failure.error or BY_STATUS.get(failure.code, "bad_request")
     return response
 
 
@@ -110,9 +119,24 @@ def from_http(error: HTTPException) -> Failure:
     code = error.code or 500
     data: dict[str, Any] = getattr(error, "data", None) or {}
     errors: dict[str, Any] = data.get("errors") or data.get("messages") or {}
-    message = data.get("message") or (first_words(_inner(errors)) if errors else WORDS.get(code, error.name))
+    message = data.get("message") or (first_words(_inner(errors)) if errors else _words(error))
     headers = {k: v for k, v in error.get_headers() if k.lower() not in {"content-type", "content-length"}}
-    return Failure(code, message, errors, {**headers, **(data.get("headers") or {})})
+    return Failure(code, message, errors, {**headers, **(data.get("headers") or {})}, data.get("error") or "")
+
+
+def _words(error: HTTPException) -> str:
+    code = error.code or 500
+    most = request.max_content_length
+    # A form can also have too many fields, or one that is too long.
+    if code == 413 and most is not None and (request.content_length is None or request.content_length > most):
+        return too_large(most)
+    return WORDS.get(code, error.name)
+
+
+def too_large(most: int) -> str:
+    """The sentence of 413 where ``most`` bytes are accepted."""
+    unit, name = next((u, n) for u, n in ((1024 * 1024, " MiB"), (1024, " KiB"), (1, " bytes")) if most % u == 0)
+    return f"The request is larger than this URL accepts: at most {most // unit:,}{name}."
 
 
 def _inner(errors: dict[str, Any]) -> Any:
@@ -127,10 +151,11 @@ def from_domain(error: DomainError, *, api: bool) -> Failure:
     errors: dict[str, Any] = {}
     message = error.message
     if isinstance(error, Rejected) and error.field:
-        errors = {_location(): {error.field: [error.message]}}
-        message = error.message if error.field in error.message else f"{error.field}: {error.message}"
+        fields = (error.field, *error.also)
+        errors = {_location(): {name: [error.message] for name in fields}}
+        message = error.message if error.field in error.message else f"{', '.join(fields)}: {error.message}"
     headers = {"Retry-After": str(RETRY_SECONDS)} if code == 503 else {}
-    return Failure(code, message, errors, headers)
+    return Failure(code, message, errors, headers, error.code or ("not_found" if isinstance(error, NotFound) else ""))
 
 
 def _location() -> str:

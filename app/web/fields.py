@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
 import marshmallow as ma
@@ -12,10 +12,13 @@ from app.core.errors import Rejected
 
 LIMIT_HIGHEST = 1000
 OFFSET_HIGHEST = 1_000_000_000
+EXTENSION = {"x-parley-extension": True}
+"""Metadata of a parameter that the contract does not have."""
 FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2200, 1, 1)
 
 _COUNT = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
 _WHOLE = re.compile(r"-?[0-9]{1,18}\Z", re.ASCII)
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,6})?([Zz]|[+-]\d{2}:\d{2})\Z", re.ASCII)
 UUID_FORM = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 UUID = re.compile(UUID_FORM + r"\Z")
 
@@ -104,6 +107,19 @@ class AnyOf(ma.fields.Raw):
         self.shapes = shapes
 
 
+class TextByKey(ma.fields.Raw):
+    """An object with texts. What is in it is for an action to check; here it is only documented."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.metadata = {"type": "object", "additionalProperties": {"type": "string"}, **self.metadata}
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise ma.ValidationError("Must be an object with strings.")
+        return value
+
+
 class Several(ma.fields.List[Any]):
     """A list of at most ``most`` things, counted before any is looked at: a million wrong ones get one short answer."""
 
@@ -122,8 +138,8 @@ class Several(ma.fields.List[Any]):
 class QueryId(Text):
     """An id in a query; an empty value is wrong. Whether it exists is for a query to say."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(most=100, blank=False, **kwargs)
+    def __init__(self, *, most: int = 100, **kwargs: Any) -> None:
+        super().__init__(most=most, blank=False, **kwargs)
 
 
 class WholeNumber(ma.fields.Integer):
@@ -180,6 +196,33 @@ class IdPattern(Text):
         return str(text).lower()
 
 
+class Time(Text):
+    """A moment in the format of RFC 3339, with its time zone."""
+
+    def __init__(self, description: str, *, metadata: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        about = {"description": description, "format": "date-time", **(metadata or {})}
+        super().__init__(most=40, metadata=about, **kwargs)
+        self.validators = []  # the form bounds the length
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        moment = _moment_in(text)
+        if moment is None and _moment_in(f"{text}Z") is not None:
+            raise ma.ValidationError(f"The time zone is missing. Send {text}Z if it is in UTC.")
+        if moment is None and _moment_in(text.replace(" ", "+")) is not None:  # what a URL makes of a plain +
+            raise ma.ValidationError("Has a space where + belongs. Write + as %2B in a URL.")
+        if moment is None:
+            raise ma.ValidationError("Must be a time with its time zone, such as 2026-01-31T09:15:00Z.")
+        return moment
+
+
+def _moment_in(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text.upper()).astimezone(UTC) if _MOMENT.match(text) else None
+    except (ValueError, OverflowError):
+        return None
+
+
 def limit_field(default: int) -> WholeNumber:
     """``limit`` of a list."""
     return WholeNumber(
@@ -192,6 +235,12 @@ def offset_field() -> WholeNumber:
     return WholeNumber(
         lowest=0, highest=OFFSET_HIGHEST, load_default=0, metadata={"description": "Number of items to skip."}
     )
+
+
+def after_field() -> QueryId:
+    """``after`` of a list with a cursor."""
+    description = "`next` of the page before. Default: the first page."
+    return QueryId(most=1_000, load_default=None, metadata={"description": description})
 
 
 def team_id_field() -> QueryId:

@@ -165,11 +165,20 @@ def count(name: str, *, most: int, of: str = "") -> None:
     For pages that strangers may open. With ``of``, a link's id, each link is counted by itself: neighbours who share
     the address (a school, a fair, a proxy) do not use its calls up.
     """
+    _hit(most, "page", name, of, address_of_request())
+
+
+def count_for_key(name: str, key_id: str, *, most: int) -> None:
+    """The same for one API key, from wherever it is used."""
+    _hit(most, "key", name, key_id)
+
+
+def _hit(most: int, *bucket: str) -> None:
     limiter: Limiter = current_app.extensions["parley.limiter"]
     if not limiter.enabled:
         return
     try:
-        allowed = limiter.limiter.hit(counting.parse(f"{most} per minute"), "page", name, of, address_of_request())
+        allowed = limiter.limiter.hit(counting.parse(f"{most} per minute"), *bucket)
     except Exception:  # noqa: BLE001 - whatever the store raises, a limit that cannot be counted stops no one
         return
     if not allowed:

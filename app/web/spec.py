@@ -11,6 +11,7 @@ import marshmallow as ma
 from apispec import APISpec, BasePlugin
 from werkzeug.http import HTTP_STATUS_CODES
 
+from app.web import error_codes
 from app.web.fields import AnyOf, Choice
 
 DESCRIPTION = """\
@@ -20,6 +21,10 @@ Send `Authorization: Bearer <API key>` with every API request. You can send an `
 keeps the key for 24 hours: if you repeat the API request, you get the same response, with `Idempotent-Replayed: true`.
 Every response includes `X-Request-Id`. If rate limits are on, it also includes `X-RateLimit-Limit`,
 `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
+
+Every error has a code for programs in `X-Parley-Error`; the schema `ErrorCode` lists them. Operations that Parley adds
+to the interface carry `x-parley-extension: true`. [What may change, and what was added](/v1/docs/changes) says how long
+you can rely on what.
 
 To try the API here, select Authorize, enter a test key, and run `POST /v1/interview-flows` without changes. Copy
 `interview_flow_id` from the response into the body of `POST /v1/interviews`. Interviews created with a test key
@@ -65,9 +70,11 @@ WITH_INPUT = {
 }
 WITH_BODY = {
     400: "The body is not JSON, is nested too deeply, or contains a number that is too long.",
-    409: "The first request with this `Idempotency-Key` is still running. `Retry-After` says when to repeat it.",
     413: "The body is too large.",
     415: "The content type of the body is not application/json, or the body is compressed.",
+}
+TO_REPEAT = {
+    409: "The first request with this `Idempotency-Key` is still running. `Retry-After` says when to repeat it.",
 }
 HEADERS: dict[str, dict[str, Any]] = {
     "X-Request-Id": {"schema": {"type": "string"}, "description": "Id of this request, as logged by the service."},
@@ -90,16 +97,26 @@ HEADERS: dict[str, dict[str, Any]] = {
         "schema": {"type": "integer", "minimum": 0},
         "description": "Seconds to wait before you try again.",
     },
+    "X-Parley-Error": {
+        "schema": {"$ref": "#/components/schemas/ErrorCode"},
+        "description": "Code of the error, for programs.",
+    },
 }
 """Headers of answers, by name; components of the document."""
 ON_ALL = ("X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 ON_SOME = {401: ("WWW-Authenticate",), 409: ("Retry-After",), 429: ("Retry-After",), 503: ("Retry-After",)}
 
+
+def extension(operation_id: str) -> dict[str, Any]:
+    """What ``doc`` takes for an operation that the contract does not have: its name, and the mark of an extension."""
+    return {"operationId": operation_id, "x-parley-extension": True}
+
+
 FULL_SHAPE = frozenset({403, 422, 500})
 """Documented per status by the interface, so all three fields are promised; others have the default shape."""
 
 
-def answers_of(operation: dict[str, Any], path: str) -> dict[int, str]:
+def answers_of(operation: dict[str, Any], method: str, path: str) -> dict[int, str]:
     """The failures an operation can answer, from what it takes."""
     answers = dict(ALWAYS)
     if "{" in path:
@@ -108,24 +125,29 @@ def answers_of(operation: dict[str, Any], path: str) -> dict[int, str]:
         answers |= WITH_INPUT
     if operation.get("requestBody"):
         answers |= WITH_BODY
+    if method == "post":
+        answers |= TO_REPEAT
     return answers
 
 
 class StandardAnswers(BasePlugin):
-    """Adds the failures to every operation; what an endpoint declared itself keeps its words."""
+    """Adds the failures to every operation, by reference. What an endpoint declared itself keeps its words."""
 
     def operation_helper(self, path: str | None = None, operations: Any = None, **_: Any) -> None:
         for method, operation in (operations or {}).items():
             if method not in {"get", "post", "put", "patch", "delete"}:
                 continue
             answers = operation.setdefault("responses", {})
-            for code, words in answers_of(operation, path or "").items():
-                _add(answers, code, words)
+            own = {int(code): one for code, one in answers.items() if isinstance(one, dict) and int(code) >= 400}
+            for code in own.keys() | answers_of(operation, method, path or ""):
+                answers.pop(code, None)
+                answers[str(code)] = failure(code, own[code]["description"]) if code in own else _NAMES[code]
             operation["responses"] = dict(sorted(answers.items(), key=lambda item: str(item[0])))
             for code, answer in operation["responses"].items():
-                if isinstance(answer, dict):  # else it is the name of a component
-                    _add_headers(answer, str(code), can_repeat=method == "post")
-            if operation.get("requestBody"):
+                if isinstance(answer, dict) and int(code) < 400:  # else it is the name of a component, or has them
+                    repeated = ("Idempotent-Replayed",) if method == "post" and int(code) == 200 else ()
+                    _add_headers(answer, *ON_ALL, *repeated)
+            if method == "post":
                 operation.setdefault("parameters", []).append(IDEMPOTENCY_KEY)
 
 
@@ -138,20 +160,21 @@ IDEMPOTENCY_KEY = {
 }
 
 
-def _add(answers: dict[Any, Any], code: int, words: str) -> None:
-    declared = answers.pop(code, None) or answers.pop(str(code), None)
-    if isinstance(declared, dict) and declared.get("description"):
-        words = declared["description"]
+_STANDARD = ALWAYS | WITH_PATH | WITH_INPUT | WITH_BODY | TO_REPEAT
+_NAMES = {code: HTTP_STATUS_CODES[code].title().replace(" ", "") for code in _STANDARD}
+
+
+def failure(code: int, words: str) -> dict[str, Any]:
+    """A failure with this status, as the document describes it."""
     schema = "ErrorResponse" if code in FULL_SHAPE else "Error"
     example = {"code": code, "status": HTTP_STATUS_CODES[code], "message": words.replace("`", "")}
     content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}, "example": example}}
-    answers[str(code)] = {"description": words, "content": content}
+    answer = {"description": words, "content": content}
+    _add_headers(answer, *ON_ALL, *ON_SOME.get(code, ()), "X-Parley-Error")
+    return answer
 
 
-def _add_headers(answer: dict[str, Any], code: str, *, can_repeat: bool) -> None:
-    names = [*ON_ALL, *(ON_SOME.get(int(code), ()) if code.isdigit() else ())]
-    if can_repeat and code == "200":
-        names.append("Idempotent-Replayed")
+def _add_headers(answer: dict[str, Any], *names: str) -> None:
     answer["headers"] = {**answer.get("headers", {}), **{name: header(name) for name in names}}
 
 
@@ -182,8 +205,11 @@ def server(app_url: str, *, asked_at: str) -> str:
 
 
 def describe(document: APISpec) -> None:
-    """The interface's error of one status. flask-smorest has registered Error, and an unused shape of pages."""
+    """The interface's error of one status, and the codes. flask-smorest has registered Error, and a shape of pages."""
     document.components.schema("ErrorResponse", schema=ErrorResponseSchema)
+    for code, words in _STANDARD.items():
+        document.components.response(_NAMES[code], failure(code, words))
+    document.components.schema("ErrorCode", error_codes.schema())
     document.components.schemas.pop("PaginationMetadata", None)
 
 

@@ -24,6 +24,18 @@ def test_every_file_of_the_docs_is_served_here(client):
             assert response.status_code == 200, address
 
 
+def test_the_rules_and_changes_are_linked_and_name_every_extension(client):
+    document = client.get("/v1/openapi.json").json
+    assert "(/v1/docs/changes)" in document["info"]["description"]
+    response = client.get("/v1/docs/changes")
+    assert (response.status_code, response.mimetype) == (200, "text/plain")
+    rules, changes = response.get_data(as_text=True).split("\n## Changes\n")
+    operations = [one for path in document["paths"].values() for name, one in path.items() if name != "parameters"]
+    for operation in operations:
+        where = changes if operation.get("x-parley-extension") else rules.split("\n## Extensions\n")[0]
+        assert f"`{operation['operationId']}`" in where, operation["operationId"]
+
+
 @pytest.mark.parametrize("name", ["index.html", "..%2f__init__.py", "oauth2-redirect.html", "swagger-ui.js"])
 def test_no_other_file_of_the_wheel_is_served(client, name):
     assert client.get(f"/v1/docs/{name}").status_code == 404

@@ -354,6 +354,15 @@ def test_an_ip_address_that_may_not_be_called_is_refused_at_once(owner: Person, 
         assert "is not allowed" in _refusal(owner, field, **{field: url})
 
 
+def test_a_private_ip_address_says_which_setting_allows_it_in_v1_and_on_pages(owner: Person) -> None:
+    words = "private, reserved or not routable, and OUTBOUND_ALLOW does not name its network."
+    assert words in _refusal(owner, "webhook_url", webhook_url="http://10.0.0.1/hook")
+    assert words in owner.api("POST", "/v1/webhook-endpoints", json={"url": "http://10.0.0.1/"}).json["message"]
+    form = {"title": "Nurse", "questions-0": "Why?", "webhook_url": "http://10.0.0.1/hook"}
+    assert words in owner.browser.post("/flows/new", data=form).text
+    assert words in owner.browser.post("/webhooks/endpoints/new", data={"url": "http://10.0.0.1/", "secret": ""}).text
+
+
 def test_what_the_operator_allows_and_names_are_taken(owner: Person, settings: Settings) -> None:
     allowing = Outbound(replace(settings, outbound_allow=(ip_network("10.0.0.0/8"),)))
     with engines_of(owner.app, http=allowing):

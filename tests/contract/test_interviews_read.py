@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -9,8 +10,9 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.accounts.models import Team
+from app.core import clock
 from app.core.db import db, new_id
-from app.interviews import actions, queries
+from app.interviews import actions, listings
 from app.interviews.actions import list_counters
 from app.interviews.models import Interview, InterviewStatus
 from app.interviews.schemas import InterviewSchema, InterviewsSchema
@@ -18,6 +20,7 @@ from tests.factories import Made, a_flow
 from tests.people import Person
 
 PATH = "/v1/interviews"
+NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 NOBODYS = "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"
 FIELDS = ["interview_data", "interview_flow_id", "interview_id", "status", "team_id"]
 DATA = [
@@ -232,7 +235,7 @@ def test_live_and_test_interviews_are_listed_apart(owner: Person, mixed: dict[st
 def test_deep_pages_of_one_mode_are_the_pages_that_a_plain_list_has(
     owner: Person, make_flow: Made, monkeypatch: pytest.MonkeyPatch, status: InterviewStatus
 ) -> None:
-    monkeypatch.setattr(queries, "BUCKET", 4)
+    monkeypatch.setattr(listings, "BUCKET", 4)
     monkeypatch.setattr(list_counters, "BUCKET", 4)
     flow = make_flow()
     for n in range(30):
@@ -250,8 +253,70 @@ def test_deep_pages_of_one_mode_are_the_pages_that_a_plain_list_has(
                 assert page == whole[offset : offset + 3]
 
 
+@pytest.fixture
+def minutely(owner: Person, make_flow: Made) -> tuple[list[Interview], dict[str, str]]:
+    """Forty interviews in turn of two flows, a minute apart but for two whose order of creation is not that of
+    numbers; and the flows' ids by name.
+    """
+    flows = [make_flow(), make_flow()]
+    made = []
+    for number in range(40):
+        interview = actions.book(owner.organization, flows[number % 2].id)
+        interview.created_at = NOON + timedelta(minutes={20: 21, 21: 20}.get(number, number))
+        made.append(interview)
+    db.session.commit()
+    return made, {"even": flows[0].id, "odd": flows[1].id}
+
+
+@pytest.mark.parametrize("minute", [-100, -1, 0, 19, 20, 21, 38, 39, 100])
+def test_only_interviews_created_later_than_a_time(
+    owner: Person, minutely: tuple[list[Interview], dict[str, str]], minute: int
+) -> None:
+    made, flows = minutely
+    moment = NOON + timedelta(minutes=minute)
+    expected = [one.id for one in reversed(made) if one.created_at > moment]
+    query = f"?limit=100&created_after={clock.rfc3339(moment)}"
+    assert _ids(owner, query) == expected
+    assert _ids(owner, f"{query}&offset=3") == expected[3:]
+    odd = [one.id for one in made if one.flow_id == flows["odd"]]
+    assert _ids(owner, f"{query}&interview_flow_id={flows['odd']}") == [one for one in expected if one in odd]
+
+
+def test_a_plus_that_a_url_turned_into_a_space_is_named(owner: Person) -> None:
+    refused = owner.api("GET", f"{PATH}?created_after=2026-01-31T09:15:00+02:00")
+    assert refused.json["message"] == "created_after: Has a space where + belongs. Write + as %2B in a URL."
+    assert owner.api("GET", f"{PATH}?created_after=2026-01-31T09:15:00%2B02:00").status_code == 200
+
+
+def test_a_flows_interviews_by_status_and_page(
+    owner: Person, outsider: Person, minutely: tuple[list[Interview], dict[str, str]]
+) -> None:
+    made, flows = minutely
+    even = [one.id for one in reversed(made) if one.flow_id == flows["even"]]
+    query = f"?interview_flow_id={flows['even']}"
+    assert _ids(owner, query) == even
+    assert _ids(owner, f"{query}&limit=5&offset=10") == even[10:15]
+    assert _ids(owner, f"{query}&status=completed") == []
+    foreign = a_flow(outsider).id
+    db.session.commit()
+    for flow_id, status in ((foreign, 403), (new_id(), 422), ("nope", 422)):
+        assert owner.api("GET", f"/v1/interviews?interview_flow_id={flow_id}").status_code == status
+
+
+def test_a_time_is_found_among_many_interviews_without_reading_them(owner: Person, make_flow: Made) -> None:
+    _many(owner, make_flow().id, 3_000)
+    of = sa.update(Interview).values(created_at=sa.case((Interview.org_seq <= 2_990, NOON), else_=NOON + timedelta(1)))
+    db.session.execute(of)
+    db.session.commit()
+    asked: list[str] = []
+    sa.event.listen(db.engine, "before_cursor_execute", lambda *one: asked.append(one[2]))
+    ids = _ids(owner, f"?limit=100&created_after={clock.rfc3339(NOON + timedelta(hours=1))}")
+    assert len(ids) == 10
+    assert len([one for one in asked if "created_at" in one]) < 16
+
+
 def _page(owner: Person, **params: Any) -> list[str]:
-    return [row.id for row in queries.published_page(owner.organization, transcript="none", **params)]
+    return [row.id for row in listings.published_page(owner.organization, transcript="none", **params)]
 
 
 def _many(owner: Person, flow_id: str, number: int) -> None:
@@ -271,14 +336,14 @@ def _many(owner: Person, flow_id: str, number: int) -> None:
     db.session.execute(sa.insert(Interview), rows)
     counts: dict[tuple[str, int], int] = {}
     for row in rows:
-        place = (str(row["status"]), int(str(row["org_seq"])) // queries.BUCKET)
+        place = (str(row["status"]), int(str(row["org_seq"])) // listings.BUCKET)
         counts[place] = counts.get(place, 0) + 1
     buckets = [
         {"owner_id": owner_id, "status": status, "bucket": bucket, "interviews": count}
         for (status, bucket), count in counts.items()
         for owner_id in (owner.organization.id, owner.team.id)
     ]
-    db.session.execute(sa.insert(queries.InterviewBucket), buckets)
+    db.session.execute(sa.insert(listings.InterviewBucket), buckets)
     owner.organization.interview_seq = owner.team.interview_seq = number
     db.session.commit()
 
@@ -296,6 +361,9 @@ def _many(owner: Person, flow_id: str, number: int) -> None:
         ("offset=", "offset"),
         ("status=", "status"),
         ("status=running", "status"),
+        ("interview_flow_id=", "interview_flow_id"),
+        ("created_after=", "created_after"),
+        ("created_after=2026-01-31T09:15:00", "created_after"),
         ("transcript=", "transcript"),
         ("transcript=all", "transcript"),
         ("transcript=null", "transcript"),

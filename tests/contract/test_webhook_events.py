@@ -22,6 +22,7 @@ from app.webhooks.actions.outbox import FIELDS
 from app.webhooks.delivery import Message, attempt
 from app.webhooks.models import Delivery, EventType
 from app.webhooks.schemas import EVENTS, HEADERS, SIGNATURES, TEST_HEADER
+from app.webhooks.secret_keys import Secrets
 from tests.factories import Made
 from tests.outbound.receiver import Receiver, Request
 from tests.people import Browser, Person
@@ -46,7 +47,7 @@ def document(client: Browser) -> Any:
 def send_all(receiver: Receiver, *, secret: str | None) -> dict[str, Request]:
     """Send what waits in the outbox with the code that sends every event; by type."""
     waiting = [
-        Message(receiver.url, secret, row.event_id, row.body, clock.now())
+        Message(receiver.url, Secrets(secret), row.event_id, row.body, clock.now())
         for row in db.session.scalars(sa.select(Delivery).order_by(Delivery.created_at, Delivery.sequence))
     ]
     db.session.commit()

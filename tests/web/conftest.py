@@ -1,14 +1,17 @@
 """Applications with a probe endpoint, since the room's own ones neither take bodies nor fail."""
 
+import logging
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import marshmallow as ma
 import pytest
 import sqlalchemy as sa
 from flask import Flask
 from sqlalchemy.exc import OperationalError
+from werkzeug.exceptions import BadRequest
 
 from app import create_app
 from app.accounts import actions, idempotency
@@ -16,9 +19,10 @@ from app.accounts.access import caller, require_api_key
 from app.accounts.models import IdempotentCall, Team
 from app.core import clock, queue
 from app.core.db import db, row_security
-from app.core.errors import Conflict, Forbidden, GatewayError, NotFound, Rejected
+from app.core.errors import Conflict, Forbidden, GatewayError, Gone, NotFound, Rejected
 from app.gateways import Gateways
 from app.gateways.storage.ports import Damaged
+from app.operations.cli.console import configure_logging
 from app.settings import Settings
 from app.web import fields
 from app.web.api import Blueprint
@@ -39,7 +43,7 @@ class ProbeSchema(ma.Schema):
 class ProbeQuerySchema(ma.Schema):
     limit = fields.limit_field(20)
     offset = fields.offset_field()
-    status = fields.Choice(["incomplete", "completed"], called="Status", allow_none=True, load_default=None)
+    status = fields.Choice(["incomplete", "completed"], called="ProbeStatus", allow_none=True, load_default=None)
     team_id = fields.team_id_field()
 
 
@@ -49,9 +53,11 @@ FAILURES = {
     "Rejected": Rejected("is wrong", field="name"),
     "Damaged": Damaged("recordings/x"),
     "Conflict": Conflict("Moved on."),
+    "Gone": Gone("Deleted after 90 days.", code="cursor_expired"),
     "GatewayError": GatewayError("The far end is away.", retryable=True),
     "OperationalError": OperationalError("SELECT secret", {"password": "hidden"}, Exception("database is locked")),
     "ValueError": ValueError("a secret detail"),
+    "BadRequest": BadRequest(),
 }
 
 
@@ -163,3 +169,19 @@ def probe(probe_app):
 
     call.teams = teams
     return call
+
+
+@pytest.fixture
+def configured(settings: Settings) -> Iterator[Any]:
+    """``configured(form)`` sets the log up as the commands do; the tests' own handlers come back afterwards."""
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+
+    def configure(form: str) -> None:
+        for handler in before:
+            root.removeHandler(handler)  # it would be closed
+        configure_logging(replace(settings, log_format=form))
+
+    yield configure
+    root.handlers[:] = before
+    root.setLevel(level)

@@ -141,6 +141,7 @@ def test_a_json_content_type_with_parameters_is_taken(probe):
 def test_a_body_that_is_too_large_is_413(probe):
     response = _post(probe, b'{"name": "' + b"x" * BODY_BYTES + b'"}')
     assert (response.status_code, response.json["code"]) == (413, 413)
+    assert response.json["message"] == "The request is larger than this URL accepts: at most 2 MiB."
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ SHAPE = {"code", "status", "message"}
         ("NotFound", 422, "No such thing."),
         ("Forbidden", 403, "Not yours."),
         ("Conflict", 409, "Moved on."),
+        ("Gone", 410, "Deleted after 90 days."),
         ("GatewayError", 503, "The far end is away."),
         (
             "Damaged",
@@ -28,6 +29,20 @@ def test_domain_errors_become_their_status_under_v1(probe, name, code, words):
     assert set(response.json) == SHAPE
     assert response.json["message"] == words
     assert ("Retry-After" in response.headers) is (code == 503)
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [
+        ("/v1/probe/NotFound", "not_found"),
+        ("/v1/probe/Forbidden", "forbidden"),
+        ("/v1/probe/Gone", "cursor_expired"),
+        ("/v1/probe/ValueError", "internal_error"),
+        ("/v1/nothing", "no_such_url"),
+    ],
+)
+def test_an_error_under_v1_has_a_code_for_programs(probe, path, error):
+    assert probe("GET", path).headers["X-Parley-Error"] == error
 
 
 def test_rejected_input_names_the_field(probe):

@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,16 @@ def test_a_start_that_cannot_make_it_says_so_and_goes_on(
     with caplog.at_level("INFO"):
         make_font()
     assert str(error) in caplog.text
+
+
+def test_the_log_of_the_first_start_has_no_line_about_each_table_of_the_font(
+    configured: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(font, "place", lambda: tmp_path / "inter.woff2")
+    configured("text")
+    make_font()
+    assert (tmp_path / "inter.woff2").exists()
+    assert capsys.readouterr().err == ""

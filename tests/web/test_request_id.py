@@ -1,9 +1,7 @@
 """The id of a request goes along: into the log in both its forms, into jobs, into what they write."""
 
 import json
-import logging
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,7 @@ from app.core import request_id, rooms
 from app.core.queue import Queued, RedisWaker
 from app.gateways.redis import embedded
 from app.interviews.recordings import DRAW_WAVEFORM
-from app.operations.cli.console import configure_logging
 from app.operations.processes.kinds import worker_for
-from app.settings import Settings
 
 
 @pytest.fixture
@@ -29,22 +25,6 @@ def redis(tmp_path: Path) -> Iterator[Redis]:
     with Redis.from_url(url) as client:
         yield client
     server.stop()
-
-
-@pytest.fixture
-def configured(settings: Settings) -> Iterator[Any]:
-    """``configured(form)`` sets the log up as the commands do; the tests' own handlers come back afterwards."""
-    root = logging.getLogger()
-    before, level = list(root.handlers), root.level
-
-    def configure(form: str) -> None:
-        for handler in before:
-            root.removeHandler(handler)  # it would be closed
-        configure_logging(replace(settings, log_format=form))
-
-    yield configure
-    root.handlers[:] = before
-    root.setLevel(level)
 
 
 def test_a_wake_up_carries_the_id_and_the_job_works_under_it(app: Flask, redis: Redis, caplog: Any) -> None:
