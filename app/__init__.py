@@ -51,7 +51,10 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, waker: W
     with app.app_context():
         prepare(db.engine, shares_lock_time=True)
         requests.hand_over(app, counts, engine=db.engine)
-    for part in (compress, tracing, proxies, requests, hosts, errors, security, templating, languages, font, pages):
+    for part in (compress, tracing, proxies, requests, hosts, errors):
+        part.register(app)
+    access.accept_uploads(app)
+    for part in (security, templating, languages, font, pages):
         part.register(app)
     access.register(app)
     _register_rooms(app, api.Api(app))

@@ -10,6 +10,7 @@ from app.adverts.forms import AdvertForm
 from app.adverts.reading import advert_of
 from app.core.db import db
 from app.core.errors import GatewayError, Rejected
+from app.flows.criteria import LONGEST_GOOD, LONGEST_NAME
 from app.flows.forbidden_topics import Found, check
 from app.flows.forms import BLANK, language_name
 from app.flows.models import LONGEST
@@ -70,7 +71,6 @@ def _form_page(form: AdvertForm) -> str:
 
 def _review_page(drafted: Draft, *, language: str, org_name: str) -> str:
     questions, criteria, refused = _sorted(drafted, language)
-    listen = "\n".join(f"- {one.name}: {one.good}" for one in criteria)
     return render_template(
         "adverts/review.html",
         title=drafted.title,
@@ -79,9 +79,10 @@ def _review_page(drafted: Draft, *, language: str, org_name: str) -> str:
         language_label=language_name(language),
         questions=questions,
         criteria=criteria,
-        instructions=f"Ask follow-ups that help to judge:\n{listen}" if criteria else "",
         refused=refused,
         longest=LONGEST,
+        longest_name=LONGEST_NAME,
+        longest_good=LONGEST_GOOD,
         rest={name: value for name, value in BLANK.items() if name != "language"},
     )
 

@@ -22,9 +22,12 @@ from app.candidate_requests.queries import requests_of
 from app.core import clock
 from app.core.db import Moment, db
 from app.core.errors import Conflict, Rejected, sentence
+from app.core.rooms import notices
 from app.interviews.actions import withdraw
 from app.interviews.models import Interview
 
+REQUEST_WAITING = "request_waiting"
+"""The notice about a request that a member has to answer."""
 ERASED = "Everything about this interview has been erased."
 AT_ONCE = frozenset({Different.MORE_TIME, Different.TEXT})
 """Granted immediately: they cost nothing, and waiting for an answer would itself exclude someone."""
@@ -80,6 +83,14 @@ def ask(interview: Interview, new: NewRequest) -> CandidateRequest:
     )
     db.session.add(candidate_request)
     db.session.flush()
+    if not granted and not interview.is_test:
+        notices().announce(
+            REQUEST_WAITING,
+            organization_id=interview.organization_id,
+            key=f"{REQUEST_WAITING} {candidate_request.id}",
+            interview_id=interview.id,
+            request_id=candidate_request.id,
+        )
     return candidate_request
 
 

@@ -30,6 +30,7 @@ from app.flows.length import likely_minutes
 from app.flows.models import FlowStatus, InterviewFlow
 from app.interviews.actions.feedback import MOST_REVISIONS
 from app.interviews.models import Interview, Stage
+from app.interviews.pending import link_from
 from app.interviews.queries import open_interview
 from app.web import languages, rate_limits
 
@@ -140,7 +141,7 @@ def _feedback(interview: Interview) -> dict[str, Any]:
 
 
 def _is_expired(interview: Interview) -> bool:
-    return (clock.now() - interview.created_at).total_seconds() > settings().link_expiry_days * 86_400
+    return (clock.now() - link_from(interview)).total_seconds() > settings().link_expiry_days * 86_400
 
 
 def _seconds_until_free(sitting: Sitting) -> int:
@@ -164,6 +165,7 @@ def about(interview: Interview) -> dict[str, Any]:
         "preamble_video_type": flow.preamble_video_type,
         "is_video_enabled": script.is_video_enabled,
         "is_doc_upload_enabled": script.is_doc_upload_enabled,
+        "cv": script.cv,
         "question_count": len(script.questions),
         "assess_language": script.assess_language,
         "time_limit_seconds": 60 * limit,
@@ -214,7 +216,7 @@ def invitation(interview: Interview, context: dict[str, Any]) -> dict[str, Any]:
     }
     facts = about(interview)
     granted = {one["choice"] for one in facts["requests"] if one["state"] == RequestState.GRANTED}
-    until = interview.created_at + timedelta(days=settings().link_expiry_days)
+    until = link_from(interview) + timedelta(days=settings().link_expiry_days)
     plain = {
         "view": "invitation",
         "state": None,
@@ -241,6 +243,7 @@ def rendered(interview: Interview, view: View) -> Response:
         "language": script.language,
         "base": base,
         "logo_url": interview.flow.logo_path,
+        "accent_url": interview.flow.accent_path,
     }
     return make_response(render_template(f"conversation/{view.page}.html", **{**shown, **view.context}), view.status)
 

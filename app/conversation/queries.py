@@ -12,6 +12,7 @@ from app.core.db.prepared import Prepared
 from app.core.errors import NotFound
 from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
 from app.interviews.models import Interview, Stage
+from app.interviews.pending import LINK_FROM
 from app.interviews.queries import MISSING
 
 TAKEOVER_AFTER = timedelta(seconds=120)
@@ -76,9 +77,9 @@ def last_reply(sitting_id: str) -> Turn | None:
 def deserted(*, link_days: int, limit: int = 100) -> dict[str, datetime | None]:
     """Running interviews without a heartbeat for ABANDONED_AFTER, by id, with their last heartbeat: for the sweep.
 
-    A paused interview counts only after its link has expired, ``link_days`` after the interview was created.
+    A paused interview counts only after its link has expired, ``link_days`` after it was created or last extended.
     """
-    is_out = sa.or_(Sitting.paused_at.is_(None), Interview.created_at < claims.moment(-timedelta(days=link_days)))
+    is_out = sa.or_(Sitting.paused_at.is_(None), claims.moment(-timedelta(days=link_days)) > LINK_FROM)
     left = (
         sa.select(Sitting.interview_id, Sitting.heartbeat_at)
         .join(Interview, Interview.id == Sitting.interview_id)

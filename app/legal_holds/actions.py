@@ -65,7 +65,7 @@ def refuse_held(subject_id: str, other_id: str | None = None) -> None:
     """Raises Conflict if one of these, an interview and its candidate, is under a legal hold."""
     since = held_since(subject_id, other_id)
     if since is not None:
-        raise Conflict(HELD, day=f"{since:%Y-%m-%d}", details={"reason": "held"})
+        raise Conflict(HELD, day=f"{since:%Y-%m-%d}", details={"reason": "held"}, code="legal_hold")
 
 
 def erase(subject_id: str) -> None:

@@ -31,10 +31,13 @@ from app.legal_holds import actions as legal_holds
 from app.mail_outbox import actions as mail_outbox
 from app.outreach import actions as outreach
 from app.outreach.apply_links import actions as apply_links
+from app.outreach.cvs import actions as cvs
+from app.outreach.messages import actions as messages
 from app.privacy.models import Erasure
 from app.privacy.own_page import actions as own_page
 from app.privacy.queries import SETTLES_AFTER
 from app.review.notes import actions as notes
+from app.review.notices import actions as notices
 from app.review.ratings import actions as ratings
 from app.review.share_links import actions as share_links
 
@@ -52,16 +55,16 @@ def erase(interview: Interview, *, by: TeamMember | None, through: str | None = 
     earlier = db.session.get(Erasure, interview.id)
     if earlier is not None:
         return earlier
-    if through != RESTORE:
-        legal_holds.refuse_held(interview.id, interview.candidate_id)
+    _refuse_held(interview, through)
     turns = _erase_talk(interview.id)  # first: completing an interview locks its sitting first, too
     # Waits for transactions that write about this interview. Those that start later find it erased.
     db.session.refresh(interview, with_for_update=True)
-    if through != RESTORE:
-        legal_holds.refuse_held(interview.id, interview.candidate_id)  # placed while we waited
+    _refuse_held(interview, through)  # placed while we waited
     outreach.erase(interview.id)
+    cvs.erase(interview.id)
     removed = {
         **recordings.erase(interview.id),
+        "messages": messages.erase(interview.id),
         "turns": turns,
         "wishes": candidate_requests.erase(interview.id),
         "letters": mail_outbox.erase(interview.id),
@@ -70,6 +73,7 @@ def erase(interview: Interview, *, by: TeamMember | None, through: str | None = 
         "shares": share_links.erase(interview.id),
         "visits": apply_links.forget(interview.id),
         "notes": notes.erase(interview.id),
+        "notices": notices.erase(interview.id),
         **interviews.erase(interview),
     }
     erasure = Erasure(
@@ -88,6 +92,11 @@ def erase(interview: Interview, *, by: TeamMember | None, through: str | None = 
     details = {**removed, "through": through} if through else removed
     accounts.write_audit(organization, action="interview.erased", subject=interview.id, by=by, details=details)
     return erasure
+
+
+def _refuse_held(interview: Interview, through: str | None) -> None:
+    if through != RESTORE:
+        legal_holds.refuse_held(interview.id, interview.candidate_id)
 
 
 def repeat(what: str, interview_id: str) -> bool | None:

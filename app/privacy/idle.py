@@ -16,10 +16,12 @@ from app.candidate_requests.models import CandidateRequest
 from app.candidates.models import Candidate, StatusChange
 from app.core import clock
 from app.core.db import db
-from app.interviews.models import Document, Feedback, Interview, Stage
+from app.interviews.documents.models import Document
+from app.interviews.models import Feedback, Interview, Stage
 from app.interviews.recordings.models import Chunk, Recording, Revocation
 from app.legal_holds.models import LegalHold
 from app.legal_holds.queries import is_held
+from app.outreach.messages.models import PersonalMessage
 from app.outreach.models import Message
 from app.privacy.models import RetentionRule
 from app.review.notes.models import Note
@@ -182,6 +184,7 @@ def _touches(organization_id: str) -> list[sa.Select[*tuple[Any, ...]]]:
         (Assessment, Assessment.changed_at),
         (Document, Document.created_at),
         (Message, Message.created_at),
+        (PersonalMessage, PersonalMessage.created_at),
         (Note, Note.created_at),
         (Note, Note.edited_at),
         (Share, Share.created_at),

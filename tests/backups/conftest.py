@@ -23,7 +23,8 @@ from app.core.db import db
 from app.gateways import Gateways
 from app.gateways.storage import LocalStorage
 from app.interviews import actions as interviews
-from app.interviews.models import Document, Interview
+from app.interviews.documents.models import Document
+from app.interviews.models import Interview
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings import queries
 from app.interviews.recordings.models import Track
@@ -166,7 +167,8 @@ def installation(home: Path, sqlite_template: Path, reopen: Reopen) -> Iterator[
 def rows_of(database: Path) -> Rows:
     """All rows of all tables."""
     with closing(sqlite3.connect(database)) as found:
-        names = [name for (name,) in found.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        names = [name for (name,) in found.execute(tables)]
         return {name: sorted(found.execute(f'SELECT * FROM "{name}"').fetchall(), key=repr) for name in names}
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
+from werkzeug.test import TestResponse
 
 from app import gateways
 from app.accounts import actions as accounts
@@ -392,3 +394,26 @@ def test_files_outside_of_the_directory_are_not_written(
 ) -> None:
     monkeypatch.setenv("STORAGE_URL", str(copy.parent / "elsewhere"))
     refused(installation, copy, "is outside DATA_DIR")
+
+
+def test_programs_that_follow_the_changes_start_over(installation: Installation, home: Path, reopen: Reopen) -> None:
+    """Also after the same backup was restored twice: what was read between the two may not be there any more."""
+    _row, key = accounts.issue_api_key(installation.owner.organization, name="feed", by=installation.owner.member)
+    interview_id = installation.book()
+    told(installation.parley("backup", home / "copy.tar", "--json"))
+    app, cursors = installation.app, []
+    for _restored in range(2):
+        let_go()
+        cursors.append(followed(app, key).json["next"])
+        told(installation.parley("restore", "--force", "--no-journal", home / "copy.tar", "--json"))
+        shutil.rmtree(next(home.glob("data.before-*")))
+        app = reopen(installation.data)
+        for cursor in cursors:
+            refused = followed(app, key, after=cursor)
+            assert (refused.status_code, refused.headers["X-Parley-Error"]) == (410, "cursor_expired")
+        assert interview_id in [one["object_id"] for one in followed(app, key).json["changes"]]
+
+
+def followed(app: Flask, key: str, **query: str) -> TestResponse:
+    with app.app_context():
+        return app.test_client().get("/v1/changes", query_string=query, headers={"Authorization": f"Bearer {key}"})

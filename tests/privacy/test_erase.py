@@ -17,16 +17,19 @@ from app.core.db.row_security import as_chosen
 from app.core.errors import GatewayError
 from app.gateways.mail import Mail
 from app.interviews import actions as interviews
+from app.interviews.documents.models import DocumentPart, DocumentUpload
 from app.interviews.jobs.processing import process_interview
-from app.interviews.models import DocumentPart, DocumentUpload, Feedback, Interview, InterviewStatus, Stage
+from app.interviews.models import Feedback, Interview, InterviewStatus, Stage
 from app.mail_outbox import actions as mail_outbox
 from app.outreach.apply_links.models import FlowLink, FlowVisit
+from app.outreach.messages.models import PersonalMessage
 from app.outreach.models import Invited, Message, Step
 from app.privacy import actions
 from app.privacy.jobs.sweeps import sweep
 from app.privacy.models import Erasure
 from app.review.notes import actions as notes
 from app.review.notes.models import Mention
+from app.review.rate_first.models import ScoreReveal
 from app.review.ratings import actions as ratings
 from app.review.ratings.models import Assessment
 from app.review.share_links import actions as share_links
@@ -41,15 +44,19 @@ PRIVATE = ("candidate@example.com", "help people", "were five", "my cv", "Zoltan
 ERASED = {
     "assessment",
     "chunk",
+    "cv_file",
     "document",
     "document_upload",
     "feedback",
     "flow_visit",
+    "interview_metadata",
     "invited",
     "letter",
     "message",
     "note",
+    "notice",
     "own_code",
+    "personal_message",
     "quality_report",
     "recorder_run",
     "recording",
@@ -57,6 +64,7 @@ ERASED = {
     "share",
     "turn",
     "utterance",
+    "score_reveal",
     "waveform",
 }
 KEPT = {
@@ -100,9 +108,13 @@ def told(takes: Takes, owner: Person, viewer: Person) -> Taken:
     letter = mail_outbox.post(interview.id, Mail("candidate@example.com", "Zoltan", "Zoltan"), lasts=timedelta(days=1))
     about = {"organization_id": interview.organization_id, "interview_id": interview.id, "number": 0}
     db.session.add(Message(letter=letter, step=Step.INVITATION, language="en-US", **about))
+    words = {"subject": "Zoltan", "text": "Zoltan", "language": "en-US", "by_id": owner.member.id}
+    mine = {"organization_id": interview.organization_id, "interview_id": interview.id}
+    db.session.add(PersonalMessage(batch="list", letter=letter, **words, **mine))
     db.session.add(Invited(batch="list", created_at=clock.now(), **about))
     rating = {"interview_id": interview.id, "organization_id": interview.organization_id, "member_id": owner.member.id}
     db.session.add(Assessment(competence="skills", value=4.0, comment="Zoltan", changed_at=clock.now(), **rating))
+    db.session.add(ScoreReveal(**rating))
     notes.write(interview, "Zoltan, says @Viewer", by=owner.member, mail_for=None)
     shared, _token = share_links.make(interview, ["summary"], days=7, label="Zoltan", by=owner.member)
     share_links.note_opening(shared.id, browser="Zoltan", address="127.0.0.1")
@@ -110,6 +122,7 @@ def told(takes: Takes, owner: Person, viewer: Person) -> Taken:
     db.session.add(link)
     db.session.flush()
     db.session.add(FlowVisit(link_id=link.id, network="n", browser="b", interview_id=interview.id))
+    interviews.set_metadata(interview, {"external_id": "Zoltan-1"})
     interview.interviewee_first_name, interview.interviewee_last_name = "Zoltan", "Lovelace"
     db.session.commit()
     found.post("/requests", {"kind": "deletion", "text": "please look"})

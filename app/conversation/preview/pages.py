@@ -25,8 +25,9 @@ from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, DomainError, NotFound, Rejected
 from app.flows.flow_script import FlowScript
-from app.flows.models import FlowStatus, InterviewFlow
+from app.flows.models import Cv, FlowStatus, InterviewFlow
 from app.flows.queries import flow_seen_by
+from app.interviews.documents.queries import CvState
 from app.interviews.models import Interview, Stage
 from app.interviews.recordings.models import LARGEST_CHUNK
 from app.web import errors, languages
@@ -168,6 +169,8 @@ def _page(name: str, *, status: int = 200, **context: Any) -> Response:
         "title": g.frozen.title,
         "own_url": None,
         "language": g.frozen.language,
+        "logo_url": _flow().logo_path,
+        "accent_url": _flow().accent_path,
         "preview_of": url_for("flows.show", flow_id=g.flow_id),
     }
     return make_response(render_template(f"conversation/{name}.html", **{**shown, **context}), status)
@@ -258,8 +261,10 @@ def more_time() -> Response:
 
 @pages.post("/<preview_id>/finish")
 def finish() -> Response:
-    """The end. Nothing is handed in."""
+    """The end. Nothing is handed in, and a required CV is asked for as candidates are, but not read."""
     preview = current()
-    schemas.body(schemas.FinishSchema())
+    has_none = schemas.body(schemas.FinishSchema())["no_cv"] or any(one["whole"] for one in preview.files.values())
+    if preview.frozen.cv == Cv.REQUIRED and not has_none:
+        raise Conflict("Add a file, or press “I have none”.", details={"reason": "cv", "cv": CvState.MISSING.value})
     preview.end()
     return jsonify({"redirect_url": None})

@@ -21,8 +21,7 @@ from app.core.db import db, reading
 from app.core.errors import Conflict, DomainError, Rejected, sentence
 from app.gateways.storage import read_verified
 from app.interviews import actions as interviews
-from app.interviews.documents.queries import StoredPart, documents_of, parts_of, upload_for
-from app.interviews.queries import document_for
+from app.interviews.documents.queries import StoredPart, document_for, documents_of, parts_of, upload_for
 
 LARGEST_DOCUMENT_FORM = 11 * 1024 * 1024
 _HASH = re.compile(r"[0-9a-f]{64}")

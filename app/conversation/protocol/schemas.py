@@ -21,8 +21,9 @@ from app.conversation.utterances import Piece, Played
 from app.core.errors import NotFound, Rejected
 from app.flows.length import minutes_left
 from app.interviews.actions import PART_BYTES, count_of
+from app.interviews.documents.models import Document, DocumentUpload
 from app.interviews.documents.queries import StoredPart, unfinished_uploads
-from app.interviews.models import Document, DocumentUpload, Interview
+from app.interviews.models import Interview
 from app.interviews.recordings.models import LAST_CHUNK
 from app.interviews.recordings.queries import runs_of
 from app.settings import Settings
@@ -198,6 +199,7 @@ class FinishSchema(_Strict):
         ma.fields.Nested(RunEndSchema), load_default=list, validate=validate.Length(max=LAST_SEGMENT)
     )
     played = ma.fields.Nested(PlayedSchema, load_default=None, allow_none=True)
+    no_cv = Flag(load_default=False)
 
 
 def body(schema: ma.Schema) -> dict[str, Any]:

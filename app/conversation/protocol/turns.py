@@ -29,6 +29,7 @@ from app.core.errors import Conflict, NotFound, Rejected, sentence
 from app.flows.flow_script import FlowScript
 from app.gateways.language_model.usage import Used, counted
 from app.gateways.storage import Storage, read_verified
+from app.interviews.actions.documents import see_cv
 from app.interviews.documents.queries import document_texts
 from app.interviews.models import Interview
 from app.interviews.recordings import actions as recordings
@@ -265,13 +266,17 @@ def _overtaken(number: int) -> Response | tuple[Response, int]:
 
 @protocol.post("/finish")
 def finish() -> Response:
-    """Submit the interview. If parts have not arrived yet, Conflict names them and nothing is closed."""
+    """Submit the interview. If parts have not arrived yet, Conflict names them and nothing is closed.
+
+    The same while a required CV is missing, unless the candidate says that they have none.
+    """
     body = schemas.body(schemas.FinishSchema())
     interview = linked_interview()
     # nosemgrep: row-by-id-in-edge - the sitting of the holder, whom the guard has let in
     sitting = db.session.get_one(Sitting, holder().sitting_id)
     if sitting.ended_at is None:
         _seal(holder(), body["segments"])
+        see_cv(interview, has_none=body["no_cv"])
         actions.count_model(holder(), thinking.spent(holder().interview_id))
         actions.finish_sitting(holder(), interview, played=body["played"])
         db.session.commit()

@@ -260,7 +260,7 @@ class ChatAnalyst:
             return Judgement(self.name)
         fields: dict[str, Any] = dict.fromkeys(scores, (ScoreShape, ...))
         shape = create_model("Scores", __base__=Shape, **fields)
-        answer = self._chat.ask(prompts.judge_rules(scores), prompts.scored_data(material), shape)
+        answer = self._chat.ask(prompts.judge_rules(scores, material.criteria), prompts.scored_data(material), shape)
         return Judgement(self.name, tuple(_judged(score, getattr(answer, score)) for score in scores))
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ class QuestionShape(Shape):
 class CriterionShape(Shape):
     """A criterion."""
 
-    name: str = Field(min_length=1, max_length=100)
+    name: str = Field(min_length=1, max_length=80)
     good: str = Field(min_length=1, max_length=500)
     reason: str = Field(min_length=1, max_length=500)
 

@@ -12,7 +12,8 @@ class Mail:
 
     ``link`` is a URL in the text that the HTML shows as a button with the words ``button``; ``code`` is a paragraph of
     the text that it shows large. ``sender`` is the name beside the installation's address, and the heading of the HTML;
-    ``logo`` is an https URL of the installation. ``reply_to`` is the address of the member who sent the mail.
+    ``logo`` is an https URL of the installation, ``accent`` the color of button and links (#rrggbb). ``reply_to`` is
+    the address of the member who sent the mail.
     """
 
     to: str
@@ -25,6 +26,7 @@ class Mail:
     sender: str = ""
     logo: str = ""
     reply_to: str = ""
+    accent: str = ""
     html: str = ""
 
 

@@ -96,7 +96,7 @@ def _standing(text: str, exempt: tuple[Network, ...]) -> str | None:
         return "it belongs to a cloud platform"
     if is_public(address) or any(address in net for net in exempt):
         return None
-    return "it is private, reserved or not routable"
+    return "it is private, reserved or not routable, and OUTBOUND_ALLOW does not name its network"
 
 
 @lru_cache(maxsize=8192)

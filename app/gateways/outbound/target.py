@@ -123,8 +123,10 @@ def _scheme(text: str, *, http_allowed: bool) -> str:
     if scheme == "https" or (scheme == "http" and http_allowed):
         return scheme
     if scheme == "http":
-        raise Rejected("The URL must begin with https://. http is not allowed on this server.")
-    raise Rejected("The URL must begin with https://.")
+        raise Rejected("The URL must begin with https://. The operator can allow http:// with OUTBOUND_HTTP.")
+    raise Rejected(
+        "The URL must begin with https:// or http://." if http_allowed else "The URL must begin with https://."
+    )
 
 
 def _port(text: str | None, scheme: str) -> int:
@@ -133,8 +135,11 @@ def _port(text: str | None, scheme: str) -> int:
     if not re.fullmatch(r"[1-9][0-9]{0,4}", text):
         raise Rejected("The port of the URL must be a number without leading zeros.")
     port = int(text)
-    if port not in {80, 443} and not (1024 <= port <= 65_535 and port not in REFUSED_PORTS):
-        raise Rejected(f"Port {port} is not allowed. Use 80, 443 or an allowed port from 1024 to 65535.")
+    if port in REFUSED_PORTS:
+        words = f"Port {port} is not allowed, because other services than web servers use it."
+        raise Rejected(f"{words} Use 80, 443 or another port from 1024 to 65535.")
+    if port not in {80, 443} and not 1024 <= port <= 65_535:
+        raise Rejected(f"Port {port} is not allowed. Use 80, 443 or a port from 1024 to 65535.")
     return port
 
 
@@ -144,8 +149,11 @@ def _host(name: str, *, local_names: bool) -> tuple[str, Address | None]:
     name = _ascii(name)
     if _QUAD.fullmatch(name):
         return _quad(name)
-    if name == "localhost" and local_names:
-        return name, None
+    if name == "localhost":
+        if local_names:
+            return name, None
+        words = "The name localhost is allowed only while HOST and APP_URL are local."
+        raise Rejected(f"{words} Write an IP address, whose network the operator can allow with OUTBOUND_ALLOW.")
     labels = name.split(".")
     if len(name) > 253 or len(labels) < 2 or not all(_LABEL.fullmatch(label) for label in labels):
         raise Rejected("The host of the URL must be a full name such as example.com, or an IP address.")

@@ -12,7 +12,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -62,8 +61,9 @@ def socket_path(data_dir: Path) -> Path:
     if len(os.fsencode(wanted)) <= LONGEST_SOCKET_PATH:
         return wanted
     name = hashlib.sha256(os.fsencode(data_dir.absolute())).hexdigest()[:12]
-    # nosemgrep: guessable-temporary-name - the folder is made for its user alone, and refused if it is someone else's
-    return Path(tempfile.gettempdir()) / f"parley-{os.getuid()}-{name}" / "redis.sock"
+    # Not the directory that TMPDIR names: processes of one installation may have different ones, and must meet here.
+    # The folder is made for its user alone, and refused if it is someone else's.
+    return Path("/tmp") / f"parley-{os.getuid()}-{name}" / "redis.sock"  # noqa: S108  # nosec B108
 
 
 class EmbeddedRedis:

@@ -149,6 +149,16 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnCriterion:
+    """What an organization judges answers by, and what good looks like. ``is_yes_no``: there are only 0 and 5."""
+
+    key: str
+    name: str
+    good: str = ""
+    is_yes_no: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Material:
     """What an analyst reads: text, never sound, times or faces. Transcript and documents are data, not orders."""
 
@@ -159,6 +169,7 @@ class Material:
     org_name: str = ""
     additional_info: str | None = None
     documents: tuple[str, ...] = ()
+    criteria: tuple[OwnCriterion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +182,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One score (a field name of `Scores`) as an analyst gave it, before Parley's checks and caps."""
+    """One score (a field name of `Scores`, or a criterion's key) as an analyst gave it, before Parley's checks."""
 
     score: str
     value: float | None
@@ -323,7 +334,9 @@ class Analyst(Protocol):
         ...
 
     def judge(self, material: Material, *, scores: tuple[str, ...]) -> Judgement:
-        """Judge the named fields of `Scores` from text alone, each with the candidate's own words as quotes."""
+        """Judge the named fields of `Scores`, and the material's criteria by their keys, from text alone, each with the
+        candidate's own words as quotes.
+        """
         ...
 
     def close(self) -> None:

@@ -11,11 +11,14 @@ from app.core.erasure_journal import ERASED, REVOKED, WITHDRAWN, Kept
 KEYS = (
     ("chunk", "storage_key"),
     ("recording", "storage_key"),
+    ("recording", "replaced_key"),
     ("document", "storage_key"),
     ("document_part", "storage_key"),
     ("turn", "audio_key"),
     ("interview_flow", "logo_key"),
     ("interview_flow", "preamble_video_key"),
+    ("organization", "logo_key"),
+    ("cv_file", "storage_key"),
 )
 """Every column that names a stored file. A test compares this with the models."""
 
@@ -77,13 +80,21 @@ def counts(database: Path) -> dict[str, int]:
 
 
 def named(database: Path) -> Iterator[str]:
-    """Keys of all files that rows name, except those of revoked recordings, which should be gone."""
-    wanted = " UNION ".join(f'SELECT "{column}" AS key FROM "{table}"' for table, column in KEYS)  # noqa: S608 - our own words
-    statement = (
-        f"SELECT key FROM ({wanted}) WHERE key IS NOT NULL AND NOT (key LIKE 'recordings/%' AND "  # noqa: S608 - as above
-        "substr(key, 12, 36) IN (SELECT interview_id FROM revocation))"
+    """Keys of all files that rows name, except those of revoked recordings, which should be gone.
+
+    The database may be of an earlier release, which does not have all the columns.
+    """
+    columns = (
+        "SELECT one.name, of.name FROM sqlite_master one JOIN pragma_table_info(one.name) of WHERE one.type = 'table'"
     )
     with closing(sqlite3.connect(database)) as copy:
+        there = set(copy.execute(columns))
+        known = [one for one in KEYS if one in there]
+        wanted = " UNION ".join(f'SELECT "{column}" AS key FROM "{table}"' for table, column in known)  # noqa: S608 - our own words
+        statement = (
+            f"SELECT key FROM ({wanted}) WHERE key IS NOT NULL AND NOT (key LIKE 'recordings/%' AND "  # noqa: S608 - as above
+            "substr(key, 12, 36) IN (SELECT interview_id FROM revocation))"
+        )
         for (key,) in copy.execute(statement):
             yield str(key)
 

@@ -106,6 +106,7 @@ def _flow(team: Team, script: Script, *, by: TeamMember) -> InterviewFlow:
         "title": script.title,
         "org_name": script.org_name,
         "questions": [one.text for one in script.questions],
+        "criteria": [one.criterion for one in script.criteria],
         "language": script.language,
         "voice_id": script.voice_id,
         "interview_type": InterviewType.RECRUITMENT,

@@ -15,8 +15,8 @@ from app.gateways.storage import Storage
 from app.interviews.models import Interview, InterviewBucket
 from app.operations.demo.cli_fill import FILLED
 
-ALWAYS_THERE = frozenset({"installation", "webhook_turnstile"})
-"""Tables with a single row, which every installation already has."""
+ALWAYS_THERE = frozenset({"installation", "webhook_turnstile", "change", "change_feed"})
+"""Tables with a single row, which every installation already has, and the one that the database itself writes."""
 AT_ONCE = 300
 load_tables()  # every table has to be declared, whatever the command has loaded
 FOLDERS = ("recordings", "documents", "speech")

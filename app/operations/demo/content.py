@@ -4,6 +4,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.flows.criteria import Criterion, Scale
+
 SOURCE = Path(__file__).with_name("data.toml")
 
 FIRST = {
@@ -40,6 +42,14 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Judgeable:
+    """A criterion, and the number from 0 of the question whose answer shows it."""
+
+    criterion: Criterion
+    question: int
+
+
+@dataclass(frozen=True, slots=True)
 class Script:
     """A flow: ``share`` of all candidates take it, and speak with one of the voices in ``speaks``."""
 
@@ -53,6 +63,7 @@ class Script:
     webhook: bool
     share: float
     questions: tuple[Question, ...]
+    criteria: tuple[Judgeable, ...] = ()
 
 
 def scripts() -> tuple[Script, ...]:
@@ -60,12 +71,17 @@ def scripts() -> tuple[Script, ...]:
     document = tomllib.loads(SOURCE.read_text(encoding="utf-8"))
     return tuple(
         Script(
-            **{name: value for name, value in flow.items() if name not in {"question", "speaks"}},
+            **{name: value for name, value in flow.items() if name not in {"question", "criterion", "speaks"}},
             speaks=tuple(flow["speaks"]),
             questions=tuple(
                 Question(one["text"], one["score"], tuple(Answer(**answer) for answer in one["answer"]))
                 for one in flow["question"]
             ),
+            criteria=tuple(_judgeable(**one) for one in flow["criterion"]),
         )
         for flow in document["flow"]
     )
+
+
+def _judgeable(*, question: int, scale: str = "points", **values: str | int | bool) -> Judgeable:
+    return Judgeable(Criterion(scale=Scale(scale), **values), question - 1)  # type: ignore[arg-type]

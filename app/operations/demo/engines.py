@@ -88,7 +88,10 @@ def _onset(pcm: bytes) -> int:
 
 
 class KnowingAnalyst:
-    """Scores each answer as the file says. Parley's own checks and caps follow, as after any engine."""
+    """Scores each answer as the file says. Parley's own checks and caps follow, as after any engine.
+
+    A criterion is shown by the answer to one question.
+    """
 
     name = NAME
 
@@ -98,6 +101,12 @@ class KnowingAnalyst:
             for script in scripts
             for question in script.questions
             for answer in question.answers
+        }
+        self._shown = {
+            (one.criterion.key, answer.text)
+            for script in scripts
+            for one in script.criteria
+            for answer in script.questions[one.question].answers
         }
 
     def summarize(self, material: Material) -> str | None:
@@ -111,6 +120,12 @@ class KnowingAnalyst:
             Judged(score, answer.value, answer.reason, (Quote(answer.quote, index),))
             for index, score, answer in said
             if score in scores
+        ]
+        judged += [
+            Judged(one.key, answer.value, answer.reason, (Quote(answer.quote, index),))
+            for one in material.criteria
+            for index, _, answer in said
+            if (one.key, answer.text) in self._shown
         ]
         if said:
             mean = sum(answer.value for _, _, answer in said) / len(said)

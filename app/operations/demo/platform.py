@@ -21,6 +21,10 @@ STARTS_WITHIN = 60.0
 STOPS_WITHIN = 40.0
 
 
+class Stuck(Exception):
+    """The demo cannot begin. The message says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Platform:
     """A running platform and the environment its commands need."""
@@ -80,7 +84,7 @@ def found_customer(platform: Platform) -> Customer:
         command, env=environment, input=f"{password}\n", capture_output=True, text=True, check=False
     )
     if ended.returncode != 0:
-        raise RuntimeError(f"parley org create failed:\n{ended.stderr}")
+        raise Stuck(f"parley org create failed: {ended.stderr.removeprefix('Error: ').strip()}")
     answer = json.loads(ended.stdout)
     return Customer(answer["organization_id"], answer["api_key"], email, password)
 
@@ -107,11 +111,11 @@ def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + STARTS_WITHIN
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise RuntimeError("the platform stopped during startup; see platform.log in the demo's directory")
+            raise Stuck("the platform stopped during startup; see platform.log in the demo's directory")
         if _answers(url):
             return
         time.sleep(0.2)
-    raise RuntimeError(f"the platform did not respond at {url} within {STARTS_WITHIN:.0f} s")
+    raise Stuck(f"the platform did not respond at {url} within {STARTS_WITHIN:.0f} s")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

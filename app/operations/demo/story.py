@@ -18,7 +18,7 @@ from app.operations.demo.candidate import Candidate
 from app.operations.demo.platform import Platform, found_customer, running
 from app.operations.demo.promises import EVENTS, SECRET, SPOKEN_EVENTS, Checks, check_events, check_result
 from app.operations.demo.receiver import Receiver
-from app.operations.demo.telling import show, where_to_look
+from app.operations.demo.telling import show, what_was_checked, where_to_look
 from app.settings import Settings
 
 PATIENCE = 150.0
@@ -38,9 +38,8 @@ def main(settings: Settings) -> int:
     with running(settings) as platform, Receiver() as receiver:
         print(f"Platform: {platform.url} ({'started for this demo' if platform.is_ours else 'already running'})")
         checks = _story(settings, platform, receiver=receiver)
-    print(
-        f"\n{'All checks passed' if not checks.failed else 'Some checks failed'} after {time.monotonic() - began:.0f} s"
-    )
+    outcome = "Some checks failed" if checks.failed else "All checks passed"
+    print(f"\n{outcome} after {time.monotonic() - began:.0f} s {what_was_checked(platform, settings)}")
     return 1 if checks.failed else 0
 
 

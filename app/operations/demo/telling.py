@@ -1,8 +1,11 @@
 """Prints the result of an interview for people to read."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 from app.operations.demo.platform import Customer, Platform
+from app.settings import Settings
 
 
 def show(data: dict[str, Any]) -> None:
@@ -28,6 +31,17 @@ def show(data: dict[str, Any]) -> None:
 def where_to_look(platform: Platform, customer: Customer, *, interview_id: str) -> None:
     print("\nPages to open")
     if platform.is_ours:
-        print(f"  first:    DATA_DIR={platform.data_dir} PORT={platform.url.rsplit(':', 1)[1]} parley up")
+        command = sys.argv[0] if Path(sys.argv[0]).name == "parley" else f"{sys.executable} -m app.operations.cli"
+        print(f"  first:    DATA_DIR={platform.data_dir} PORT={platform.url.rsplit(':', 1)[1]} {command} up")
     print(f"  sign in:  {platform.url}/sign-in as {customer.admin_email} with {customer.admin_password}")
     print(f"  result:   {platform.url}/interviews/{interview_id}")
+
+
+def what_was_checked(platform: Platform, settings: Settings) -> str:
+    """The end of the last sentence. Someone who meant a running Parley learns that it was another one."""
+    if not platform.is_ours:
+        return f"on the running Parley at {platform.url}."
+    return (
+        f"on a Parley that was started for the demo, in {platform.data_dir}. Parley was not running at "
+        f"{settings.app_url}: to check one that runs elsewhere, set the same PORT and DATA_DIR."
+    )

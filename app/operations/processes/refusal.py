@@ -1,16 +1,45 @@
-"""Gives requests under ``/v1`` a JSON answer even if waitress refuses them before the application sees them.
+"""What waitress refuses before the application sees it: how much a body may have, and the answer.
 
 For a broken chunk, an impossible Content-Length or a body that is too large, waitress itself answers in plain text.
+Under ``/v1`` it is JSON here. A few pages take large files, from browsers that say they are signed in, a few at a time.
 """
 
+import copy
 import json
+import re
 from http import HTTPStatus
 from typing import Any
+from weakref import WeakSet
 
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
 from waitress.task import ErrorTask
 
-from app.web.errors import is_api_path
+from app.web.body import BODY_BYTES
+from app.web.errors import is_api_path, too_large
+
+LARGEST_UPLOAD = 208 * 1024 * 1024
+UPLOADS_AT_ONCE = 8
+"""waitress keeps a body in a file until it is whole, so these bound the space that uploads can take."""
+_UPLOADS = re.compile(r"/flows/new|/flows/[0-9a-f-]{36}/edit|/candidates/cvs")
+_SIGNED_IN = re.compile(r"(?:^|;\s*)(?:__Host-)?sid=")
+
+
+_large: WeakSet[HTTPRequestParser] = WeakSet()
+
+
+class Parser(HTTPRequestParser):
+    """A request being read. Only uploads may be larger than the server's limit."""
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """Read the header, and choose the limit for what follows it."""
+        super().parse_header(header_plus)
+        if self.content_length < self.adj.max_request_body_size or len(_large) >= UPLOADS_AT_ONCE:
+            return
+        if _UPLOADS.fullmatch(str(getattr(self, "path", ""))) and _SIGNED_IN.search(self.headers.get("COOKIE", "")):
+            _large.add(self)
+            self.adj = copy.copy(self.adj)
+            self.adj.max_request_body_size = LARGEST_UPLOAD
 
 
 class RefusalTask(ErrorTask):
@@ -23,7 +52,10 @@ class RefusalTask(ErrorTask):
             super().execute()
             return
         error = request.error
-        shape = {"code": error.code, "status": error.reason, "message": f"The request is refused: {error.body}."}
+        # What waitress says about a large body is the limit of the server, not that of the URL.
+        is_large = error.code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+        words = too_large(BODY_BYTES) if is_large else f"The request is refused: {error.body}."
+        shape = {"code": error.code, "status": error.reason, "message": words}
         body = json.dumps(shape).encode()
         self.status = f"{error.code} {error.reason}"
         self.response_headers = [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
@@ -44,6 +76,7 @@ class Channel(HTTPChannel):
     """A connection whose refusals ``RefusalTask`` writes, and which closes while the server stops."""
 
     error_task_class = RefusalTask
+    parser_class = Parser
 
     def service(self) -> None:
         """Answer one request. A stopping server sends "Connection: close", so that the next request goes elsewhere."""

@@ -21,12 +21,14 @@ from app.flows import PREPARE_SPEECH
 from app.flows.models import FlowStatus, InterviewFlow, SpeechState
 from app.interviews import PROCESS_INTERVIEW, PROCESS_VIDEO, pending
 from app.interviews.documents import READ_DOCUMENT
-from app.interviews.models import Document, Interview, Stage, TextState, VideoStage
+from app.interviews.documents.models import Document, TextState
+from app.interviews.models import IN_WORK, Interview, Stage, VideoStage
 from app.interviews.pending import TOO_LONG
 from app.interviews.recordings.models import Recording, Revocation
 from app.mail_outbox import SEND_MAIL
-from app.mail_outbox.actions import NOT_NEEDED
+from app.mail_outbox.actions import CANCELLED, NOT_NEEDED
 from app.mail_outbox.models import QueuedMail, QueuedMailState
+from app.outreach.messages.models import PersonalMessage
 from app.outreach.models import Message, Step
 from app.webhooks.models import Delivery, DeliveryState, Endpoint
 
@@ -48,7 +50,8 @@ class Backlog:
 class Unsent:
     """A mail that was not sent, or not yet.
 
-    It is about an interview (``step`` is None for a code or a note), or it is a member's link to a password or address.
+    It is about an interview (``step`` is None for a message, a code or a note), or it is a member's link to a password
+    or address.
     """
 
     letter: QueuedMail
@@ -56,6 +59,7 @@ class Unsent:
     step: Step | None = None
     member: TeamMember | None = None
     is_address: bool = False
+    is_message: bool = False
 
 
 def interviews(organization_id: str, *, limit: int = MOST) -> Sequence[Interview]:
@@ -85,16 +89,21 @@ def mails(organization_id: str, *, limit: int = MOST) -> list[Unsent]:
         later.interview_id == QueuedMail.interview_id,
         later.state == QueuedMailState.SENT,
         later.created_at > QueuedMail.created_at,
+        PersonalMessage.id.is_(None),
         Message.id.is_(None) | is_invitation,
     )
     about = (
-        sa.select(QueuedMail, Message.step)
+        sa.select(QueuedMail, Message.step, PersonalMessage.id)
         .join(Interview, Interview.id == QueuedMail.interview_id)
         .outerjoin(Message, Message.letter_id == QueuedMail.id)
+        .outerjoin(PersonalMessage, PersonalMessage.letter_id == QueuedMail.id)
         .where(*_kept(organization_id), _not_sent(since), ~sent_since)
         .order_by(QueuedMail.created_at.desc(), QueuedMail.id)
     )
-    unsent = [Unsent(row[0], row[0].interview_id, row[1]) for row in db.session.execute(about.limit(limit))]
+    unsent = [
+        Unsent(row[0], row[0].interview_id, row[1], is_message=row[2] is not None)
+        for row in db.session.execute(about.limit(limit))
+    ]
     for link in (EntryLink, AddressChange):
         to_members = (
             sa.select(QueuedMail, TeamMember)
@@ -142,8 +151,10 @@ def voices(organization_id: str, *, limit: int = MOST) -> Sequence[InterviewFlow
 def backlog(organization_id: str) -> list[Backlog]:
     """Work in progress in this organization, by kind, read from the rows."""
     mine = Interview.organization_id == organization_id
-    talk = Interview.stage.in_((Stage.SUBMITTED, Stage.PROCESSING))
-    film = (Interview.stage == Stage.COMPLETED) & Interview.video_stage.in_((VideoStage.WAITING, VideoStage.PROCESSING))
+    talk = sa.and_(IN_WORK, Interview.stage.in_((Stage.SUBMITTED, Stage.PROCESSING)))
+    film = sa.and_(IN_WORK, Interview.stage == Stage.COMPLETED) & Interview.video_stage.in_(
+        (VideoStage.WAITING, VideoStage.PROCESSING)
+    )
     unread = Document.text_state.in_((TextState.PENDING, TextState.READING))
     unsent = QueuedMail.state.in_((QueuedMailState.WAITING, QueuedMailState.SENDING))
     spoken = InterviewFlow.speech_state.in_((SpeechState.PENDING, SpeechState.PREPARING))
@@ -201,7 +212,7 @@ def _kept(organization_id: str) -> tuple[sa.ColumnElement[bool], ...]:
 
 def _not_sent(since: datetime) -> sa.ColumnElement[bool]:
     over = QueuedMail.state.in_((QueuedMailState.REFUSED, QueuedMailState.EXPIRED, QueuedMailState.LOST))
-    needed = sa.func.coalesce(QueuedMail.failure, "") != NOT_NEEDED
+    needed = sa.func.coalesce(QueuedMail.failure, "").not_in((NOT_NEEDED, CANCELLED))
     overdue = (QueuedMail.state == QueuedMailState.WAITING) & (QueuedMail.created_at < clock.now() - TOO_LONG)
     return (over & needed & (QueuedMail.settled_at > since)) | overdue
 

@@ -14,7 +14,10 @@ from app.flows.flow_script import FlowScript
 from app.interviews.actions import result_of
 from app.interviews.archive import Part, captions
 from app.interviews.download import access_to, files_of, seat, streamed
+from app.interviews.metadata import metadata_of
 from app.interviews.models import Feedback, Interview
+from app.mail_outbox.models import QueuedMailState
+from app.outreach.messages.queries import messages_about
 from app.privacy.own_page.queries import agreements_of
 
 
@@ -59,30 +62,38 @@ def _told(interview: Interview, result: dict[str, Any] | None) -> dict[str, Any]
         "email_address": interview.interviewee_email_address,
         "first_name": interview.interviewee_first_name,
         "last_name": interview.interviewee_last_name,
+        "phone": interview.candidate.phone if interview.candidate else None,
         "started_at": _at(interview.started_at),
         "submitted_at": _at(interview.submitted_at),
         "processed_at": _at(interview.completed_at),
+        "said_no_cv_at": _at(interview.no_cv_at),
         "consent_withdrawn_at": _at(interview.withdrawn_at),
         "transcript": [{name: segment[name] for name in ("role", "content", "words")} for segment in said],
         "consents": [
             {"text_version": one.text_version, "locale": one.locale, "mode": one.mode, "agreed_at": _at(one.agreed_at)}
             for one in agreements_of(interview.id)
         ],
+        "metadata": metadata_of(interview),
         "decisions": _decisions(interview),
-        "requests": [
-            {
-                "kind": one.kind,
-                "state": one.state,
-                "text": one.text,
-                "details": one.details,
-                "answer": one.answer,
-                "asked_at": _at(one.created_at),
-                "answer_by": _at(one.due_at),
-                "answered_at": _at(one.decided_at),
-            }
-            for one in requests_of(interview.id)
-        ],
+        "messages": _messages(interview),
+        "requests": _requests(interview),
     }
+
+
+def _requests(interview: Interview) -> list[dict[str, Any]]:
+    return [
+        {
+            "kind": one.kind,
+            "state": one.state,
+            "text": one.text,
+            "details": one.details,
+            "answer": one.answer,
+            "asked_at": _at(one.created_at),
+            "answer_by": _at(one.due_at),
+            "answered_at": _at(one.decided_at),
+        }
+        for one in requests_of(interview.id)
+    ]
 
 
 def _decisions(interview: Interview) -> list[dict[str, Any]]:
@@ -98,6 +109,15 @@ def _decisions(interview: Interview) -> list[dict[str, Any]]:
             "withdrawn_at": _at(one.withdrawn_at),
         }
         for one in records_of(interview.candidate).values()
+    ]
+
+
+def _messages(interview: Interview) -> list[dict[str, Any]]:
+    """What members wrote to the candidate and was sent, the oldest first, without the names of members."""
+    return [
+        {"subject": one.subject, "text": one.text, "sent_at": _at(one.letter.settled_at)}
+        for one in messages_about(interview.id)
+        if one.letter.state is QueuedMailState.SENT
     ]
 
 

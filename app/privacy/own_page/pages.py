@@ -214,6 +214,7 @@ def _door(interview: Interview, *, status: int, **context: Any) -> Response:
         "was_sent": False,
         "flaw": None,
         "logo_url": interview.flow.logo_path,
+        "accent_url": interview.flow.accent_path,
     }
     page = render_template("privacy/own_page/door.html", base=url_for("own_page.show"), **{**shown, **context})
     return make_response(page, status)
@@ -239,6 +240,7 @@ def _page(interview: Interview, *, status: int = 200, **context: Any) -> Respons
         "pipeline": interview.candidate.status if shows_status and interview.candidate else None,
         "flagging": number_of_query("flag"),
         "logo_url": interview.flow.logo_path,
+        "accent_url": interview.flow.accent_path,
         "request_form": None,
         "flagged": None,
         "too_many": False,
