@@ -31,6 +31,7 @@ from app.gateways.speech.model_files import ModelStore
 from app.settings import Settings
 
 from .guards import guarded
+from .lanes import Lanes, place_of
 from .people import Browser, Person, person
 
 pytest_plugins = ["tests.factories", "tests.leftovers", "tests.mailing"]
@@ -75,6 +76,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: place_of(item.nodeid))
     wanted = next((name for name in APART if config.getoption(f"--{name}")), None)
     other = [item for item in items if next((n for n in APART if item.get_closest_marker(n)), None) != wanted]
     if other:
@@ -89,8 +92,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    from .lanes import Lanes
-
+    config.option.loadscopereorder = False  # by the number of tests, which says little about time
     return Lanes(config, log) if config.getoption("dist") == "loadgroup" else None
 
 

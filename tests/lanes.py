@@ -1,6 +1,6 @@
 """Which tests share a worker, one after another: those of a module that starts a browser or something else costly once,
-and modules that start whole platforms, so that at most three run at the same time: one that looks at pages and
-processes, one that talks, and that of the accidents in a talk.
+and modules that need whole platforms, so that at most four run at the same time: one for members' pages, which share
+it, one for processes, one for talks, and that of the accidents in a talk. What takes longest begins first.
 
 The mark ``xdist_group`` says so. pytest-xdist itself adds it to the tests' names where pytest 9.2 no longer looks, and
 so every worker set up everything: here it is read from the module's source, and names stay as they are.
@@ -14,6 +14,16 @@ from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 ROOT = Path(__file__).resolve().parents[1]
+LONGEST = (
+    "platform",
+    "tests/browser/talks/test_talks.py",
+    "pages",
+    "tests/browser/test_loss.py",
+    "platform-talks",
+    "recogniser",
+    "one",
+)
+"""Lanes that take minutes, the longest first: one that began last would keep everybody waiting."""
 MARKED = re.compile(r'^pytestmark = .*\bxdist_group\("([\w-]+)"\)', re.MULTILINE)
 
 
@@ -25,8 +35,14 @@ def lane_of(path: str) -> str | None:
     return path if path.startswith("tests/browser/") else None
 
 
+def place_of(nodeid: str) -> int:
+    """Where a test's lane stands in the order in which lanes begin: those that take minutes, others, single tests."""
+    lane = lane_of(nodeid.partition("::")[0])
+    return LONGEST.index(lane) if lane in LONGEST else len(LONGEST) + (lane is None)
+
+
 class Lanes(LoadScopeScheduling):
-    """Longest lanes first, then single tests."""
+    """Lanes in the order of the collected tests."""
 
     def _split_scope(self, nodeid: str) -> str:
         return lane_of(nodeid.partition("::")[0]) or nodeid

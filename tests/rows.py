@@ -7,10 +7,12 @@ import sqlalchemy as sa
 
 from app.core.db import Base, Moment, new_id
 from app.core.rooms import load_tables
+from app.flows.criteria import CriteriaColumn
 
 VALUES: tuple[tuple[type[Any], Any], ...] = (
     (Moment, datetime(2026, 1, 1, tzinfo=UTC)),
     (sa.JSON, {}),
+    (CriteriaColumn, ()),
     (sa.LargeBinary, b"bytes"),
     (sa.Boolean, False),
     (sa.Integer, 1),

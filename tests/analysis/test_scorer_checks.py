@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.gateways.language_model.chat import Chat, ChatAnalyst
+from app.gateways.speech.ports import Judgement
 from bench import scorers
 from bench._scorers import Constant, Good, Inventive, Obedient, Random, SwayedByNames, SwayedBySchools
 from tests.conversation.models import model
@@ -60,6 +61,20 @@ def test_a_model_that_is_null_only_sometimes_is_not_steady():
             return replace(judgement, judged=()) if self.turn % 3 == 0 else judgement
 
     assert FAILS[Random] in failed(Moody(scorers.DATA))
+
+
+def test_a_flow_s_own_criterion_has_to_pass_the_same_checks():
+    class Fickle(Good):
+        turn = 0
+
+        def judge(self, material, *, scores):
+            assert [one.key for one in material.criteria] == [scorers.OWN.key]
+            self.turn += 1
+            judged = super().judge(material, scores=scores).judged
+            off = {scorers.OWN.key: self.turn % 3}
+            return Judgement(self.name, tuple(replace(one, value=one.value - off.get(one.score, 0)) for one in judged))
+
+    assert FAILS[Random] in failed(Fickle(scorers.DATA))
 
 
 def test_a_model_that_scores_nothing_does_not_pass():

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from app.gateways.language_model.scripted import ScriptAnalyst
-from app.gateways.speech.ports import Judged, Judgement, Material, Passage, Quote, Segment, Word
+from app.gateways.speech.ports import Judged, Judgement, Material, OwnCriterion, Passage, Quote, Segment, Word
 from app.interviews.analysis.answers import Brief, analyse
 from app.interviews.analysis.scores import FLUENCY, NAMES, is_said
 
@@ -256,3 +256,57 @@ def test_what_no_scoring_assesses_has_no_rounds():
     evidence, _ = wavering(None, None, None)
     assert (evidence.rounds, evidence.is_unstable) == ((), False)
     assert evidence.reason == "this engine does not assess it"
+
+
+def own(*values, seconds=90.0, is_yes_no=False):
+    """Evidence of one own criterion after three rounds with these values."""
+    criterion = OwnCriterion("own_1", "Boats", "Has repaired some.", is_yes_no)
+
+    class Three(Judge):
+        def judge(self, material, *, scores):
+            assert material.criteria == (criterion,)
+            assert set(scores) == {*NAMES, "own_1"} - {FLUENCY}
+            value = values[len(self.asked)]
+            self.asked.append(scores)
+            return Judgement("judge:1", (Judged("own_1", value, "said so", (Quote("old boats", 1),)),))
+
+    analysis = analyse(Brief(questions=("Q",), criteria=(criterion,)), talk(seconds), analyst=Three())
+    assert tuple(analysis.values()) == (*NAMES, "own_1")
+    return analysis.evidence[-1]
+
+
+@pytest.mark.parametrize(
+    ("values", "value", "is_unstable"),
+    [
+        ((4.0, 4.2, 4.1), 4.1, False),
+        ((3.0, 3.5, 3.4), 3.4, True),
+        ((1.0, 4.0, 3.0), None, True),
+        ((6, 6, 6), None, False),
+    ],
+)
+def test_an_own_criterion_is_scored_by_the_same_rules(values, value, is_unstable):
+    evidence = own(*values)
+    assert (evidence.value, evidence.is_unstable) == (value, is_unstable)
+
+
+@pytest.mark.parametrize(
+    ("values", "seconds", "value", "reason"),
+    [
+        ((5, 4.4, 5), 90, 5.0, "said so"),
+        ((0, 1.0, 0), 90, 0.0, "said so"),
+        ((5, 5, 0), 90, None, "3 scorings gave 0.0, 5.0 and 5.0, which is too far apart"),
+        ((5, None, None), 90, None, "said so"),
+        ((5, 5, 5), 20, None, "too little was said for a yes"),
+        ((0, 0, 0), 20, 0.0, "said so"),
+    ],
+)
+def test_a_yes_or_no_is_one_of_the_two_or_nothing(values, seconds, value, reason):
+    evidence = own(*values, seconds=seconds, is_yes_no=True)
+    assert (evidence.value, evidence.reason) == (value, reason)
+    assert bool(evidence.quotes) == (value is not None)
+
+
+def test_what_nobody_answered_is_null_for_own_criteria_too():
+    silent = (Segment("agent", "What do you do?", (), 0, 2, 0),)
+    analysis = analyse(Brief(questions=("Q",), criteria=(OwnCriterion("own_1", "Boats"),)), silent, analyst=Judge())
+    assert analysis.evidence[-1].reason == "nothing was answered"

@@ -270,3 +270,9 @@ def test_strangers_change_nothing(link: FlowLink, outsider: Person) -> None:
     for verb in ("on", "off", "renew", "limit"):
         assert outsider.browser.post(f"/flows/{link.flow_id}/link/{verb}").status_code == 403
     assert link.off_at is None
+
+
+def test_the_page_has_the_accent_color_of_the_flow(app: Flask, link: FlowLink, flow: InterviewFlow) -> None:
+    flow.accent = "#7a1f5c"
+    db.session.commit()
+    assert '<link rel="stylesheet" href="/accent/7a1f5c.css">' in app.test_client().get(path(link)).text

@@ -11,7 +11,7 @@ import yaml
 from flask import Flask
 
 from app.operations.cli import parley
-from app.operations.processes import web
+from app.operations.processes import refusal, web
 from app.operations.processes.family import Family
 from app.settings import Settings
 
@@ -168,7 +168,7 @@ def test_ports_agree_and_health_is_readiness(compose: dict[str, Any], app: Flask
     assert re.findall(r"respond (\S+) 404", caddy) == ["/metrics"]
     assert {"/readyz", "/healthz", "/metrics"} <= rules
     (size,) = re.findall(r"max_size (\d+)MB", caddy)
-    assert int(size) * 1024 * 1024 == web.LARGEST_BODY
+    assert int(size) * 1024 * 1024 == refusal.LARGEST_UPLOAD
     assert set(re.findall(r"\{\$(\w+)\}", caddy)) <= set(compose["services"]["proxy"]["environment"])
 
 

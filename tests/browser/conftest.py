@@ -1,5 +1,6 @@
 """Chromium, its fake microphone, and the checks that every page has to pass."""
 
+import itertools
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ import time
 import warnings
 import wave
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,8 +39,15 @@ FLAGS = [
     "--disable-dev-shm-usage",
 ]
 ROOT = Path(__file__).resolve().parents[2]
-EMAIL, PASSWORD = "admin@freight.example", "a long enough password"
-ORGANIZATION = ("Example Freight", "--team", "Main", "--admin-email", EMAIL, "--admin-password", PASSWORD, "--json")
+PARLEY = (sys.executable, "-m", "app.operations.cli")
+PASSWORD = "a long enough password"
+ADMINISTRATORS = itertools.count(1)
+
+
+def new_organization() -> tuple[str, list[str]]:
+    """The address of its administrator, and what makes it after ``parley org create``."""
+    email = f"admin{next(ADMINISTRATORS)}@freight.example"
+    return email, ["Example Freight", "--team", "Main", "--admin-email", email, "--admin-password", PASSWORD, "--json"]
 
 
 LONGEST = 280.0
@@ -211,7 +220,7 @@ def watch(errors: list[str]) -> Iterator[Callable[[Any], Any]]:
 
 @dataclass(frozen=True)
 class Installation:
-    """A running platform with one organization."""
+    """A running platform for one of its organizations."""
 
     url: str
     api_key: str
@@ -228,22 +237,34 @@ class Installation:
         return answer.json()
 
 
-@pytest.fixture(scope="module")
-def more_settings() -> dict[str, str]:
-    """Environment variables that a module's installation has besides; override it there."""
-    return {}
+@dataclass(frozen=True)
+class Platform:
+    """A running ``parley up``."""
+
+    url: str
+    data: Path
+    """DATA_DIR."""
+    env: dict[str, str]
+
+    def organization(self) -> Installation:
+        """The platform for the administrator of a new organization."""
+        email, about = new_organization()
+        command = [*PARLEY, "org", "create", *about]
+        made = subprocess.run(command, env=self.env, cwd=ROOT, capture_output=True, check=True)
+        known = json.loads(made.stdout)
+        return Installation(self.url, known["api_key"], known["team_id"], email, self.data)
 
 
-@pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory, more_settings: dict[str, str]) -> Iterator[Installation]:
-    """``parley up`` from an empty directory, ended by its process id."""
+@contextmanager
+def _up(folder: Path, more_settings: dict[str, str]) -> Iterator[Platform]:
+    """``parley up`` with its data in ``folder``, ended by its process id."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
-    data, url = tmp_path_factory.mktemp("platform"), f"http://127.0.0.1:{port}"
+    url, data = f"http://127.0.0.1:{port}", folder / "data"
     env = {
         **os.environ,
-        "DATA_DIR": str(data / "data"),
+        "DATA_DIR": str(data),
         "PORT": str(port),
         "APP_URL": url,
         "DATABASE_URL": "",
@@ -251,22 +272,39 @@ def installation(tmp_path_factory: pytest.TempPathFactory, more_settings: dict[s
         "STT_PROCESSES": "1",
         **more_settings,
     }
-    command = [sys.executable, "-m", "app.operations.cli"]
-    with (data / "log").open("wb") as log:
-        running = subprocess.Popen([*command, "up"], env=env, cwd=ROOT, stdout=log, stderr=log)
+    with (folder / "log").open("wb") as log:
+        running = subprocess.Popen([*PARLEY, "up"], env=env, cwd=ROOT, stdout=log, stderr=log)
     try:
         wait_until(lambda: _answers(f"{url}/readyz"), seconds=120, what="parley up is ready")
-        made = subprocess.run(
-            [*command, "org", "create", *ORGANIZATION],
-            env=env,
-            cwd=ROOT,
-            capture_output=True,
-            check=True,
-        )
-        known = json.loads(made.stdout)
-        yield Installation(url, known["api_key"], known["team_id"], EMAIL, data / "data")
+        yield Platform(url, data, env)
     finally:
         leftovers.end(running)
+
+
+@pytest.fixture(scope="session")
+def shared_platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    """One platform for all modules of a process, because starting one costs more than most of their tests."""
+    with _up(tmp_path_factory.mktemp("platform"), {}) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def more_settings() -> dict[str, str]:
+    """Environment variables for a platform of the module's own; override it there."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def installation(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, more_settings: dict[str, str]
+) -> Iterator[Installation]:
+    """An organization of the module's own on the shared platform, or on one of its own if it needs other settings."""
+    if not more_settings:
+        platform: Platform = request.getfixturevalue("shared_platform")
+        yield platform.organization()
+        return
+    with _up(tmp_path_factory.mktemp("platform"), more_settings) as own:
+        yield own.organization()
 
 
 def sign_in(page: Any, installation: Installation) -> None:

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from tests import leftovers
 
-from .conftest import ORGANIZATION, ROOT
+from .conftest import ROOT, new_organization
 
 QUESTIONS = ["Why would you like to work with us?", "What do you want to learn here?"]
 LONGEST = 240.0
@@ -82,7 +82,7 @@ class Platform:
         }
         (folder / "data").mkdir(parents=True)
         self.command("migrate")
-        made = json.loads(self.command("org", "create", *ORGANIZATION))
+        made = json.loads(self.command("org", "create", *new_organization()[1]))
         self.api_key, self.team_id = made["api_key"], made["team_id"]
         self.database = sa.create_engine(f"sqlite:///{folder / 'data' / 'parley.db'}", poolclass=sa.NullPool)
         self.web: subprocess.Popen[bytes] | None = None

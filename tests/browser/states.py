@@ -212,6 +212,19 @@ def saving(page: Any, server: Running) -> None:
     page.wait_for_selector("[data-part=saving]:visible")
 
 
+@state("the end waits for a CV")
+def cv_missing(page: Any, server: Running) -> None:
+    server.story.flow.update(cv="required", is_doc_upload_enabled=True)
+    start_writing(page, server)
+    waits = {"message": "x", "reason": "cv", "cv": "missing"}
+    page.route("**/finish", lambda route: route.fulfill(status=409, json=waits))
+    page.click("[data-do=end]")
+    page.click("[data-do=end-yes]")
+    page.wait_for_selector("[data-part=cv]:visible")
+    page.click("[data-do=cv-added]")
+    page.locator("[data-text=cv]", has_text="Please add your CV first").wait_for()
+
+
 @state("stopped")
 def stopped(page: Any, server: Running) -> None:
     start_writing(page, server)

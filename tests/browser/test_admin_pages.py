@@ -8,7 +8,7 @@ import pytest
 
 from .conftest import Installation, assert_accessible
 
-pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("pages")]
 
 
 @pytest.fixture
@@ -90,7 +90,50 @@ def test_the_preview_of_a_mail_is_styled_and_nothing_in_it_leads_away(
     shown = letter.evaluate("one => [getComputedStyle(one).backgroundColor, getComputedStyle(one).direction]")
     assert shown == ["rgb(255, 255, 255)" if scheme == "light" else "rgb(25, 33, 43)", "rtl"]
     letter.locator("a.button").click()
-    assert letter.locator("a.button").is_visible()
+    letter.locator("a.button").wait_for()
     assert (len(admin.context.pages), admin.url.endswith("/ar-AE")) == (1, True)
     accessible(admin)
     assert admin.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_channel_is_added_tried_and_removed_by_keyboard(admin: Any, installation: Installation) -> None:
+    admin.goto(f"{installation.url}/notices")
+    accessible(admin)
+    tab_to(admin, "a[href='/notices/new']")
+    admin.keyboard.press("Enter")
+    admin.wait_for_url("**/notices/new")
+    accessible(admin)
+    tab_to(admin, "#secret_url")
+    # A port where nothing listens: what a member sees when a message does not arrive.
+    admin.keyboard.type("http://127.0.0.1:9999/services/T000/B000/secret")
+    tab_to(admin, "#name")
+    admin.keyboard.type("#hiring")
+    admin.keyboard.press("Enter")
+    admin.locator(".notice", has_text="The channel is added").wait_for()
+    accessible(admin)
+    tab_to(admin, "form[action$='/test'] button")
+    admin.keyboard.press("Enter")
+    admin.locator(".notice", has_text="The test message did not arrive").wait_for()
+    accessible(admin)
+    admin.goto(f"{installation.url}/notices")
+    accessible(admin)
+    assert "127.0.0.1/…cret" in admin.inner_text("table")
+    admin.get_by_role("link", name="#hiring").click()
+    tab_to(admin, "button[popovertarget='remove']")
+    admin.keyboard.press("Enter")
+    tab_to(admin, "[popover] button[type=submit]")
+    admin.keyboard.press("Enter")
+    admin.locator(".notice", has_text="The channel is removed").wait_for()
+
+
+def test_the_time_zone_of_the_browser_is_proposed_once(chromium: Any, admin: Any, installation: Installation) -> None:
+    context = chromium.new_context(timezone_id="Asia/Tokyo", storage_state=admin.context.storage_state())
+    page = context.new_page()
+    page.goto(f"{installation.url}/profile/notices")
+    page.wait_for_function("document.querySelector('#time_zone').value === 'Asia/Tokyo'")
+    accessible(page)
+    page.select_option("#time_zone", "Europe/Lisbon")
+    page.get_by_role("button", name="Save").click()
+    page.locator(".notice", has_text="Saved.").wait_for()
+    assert page.input_value("#time_zone") == "Europe/Lisbon"
+    context.close()

@@ -8,7 +8,7 @@ import pytest
 
 from .conftest import Installation, assert_accessible
 
-pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("pages")]
 NAMES = ("Ada", "Bob", "Cyd", "Dee")
 
 
@@ -105,8 +105,8 @@ def test_cards_are_moved_in_every_way_and_stay_where_they_were_put(board: Callab
     page.wait_for_selector(".candidate-page.has-keys")
     page.get_by_role("link", name="History").click()
     history = page.get_by_role("region", name="History")
-    assert history.get_by_text("Decision: Skills do not fit").is_visible()
-    assert history.get_by_text("Withdrawn", exact=True).is_visible()
+    history.get_by_text("Decision: Skills do not fit").wait_for()
+    history.get_by_text("Withdrawn", exact=True).wait_for()
     page.locator(".drop > summary").click()
     page.locator("#reason").wait_for(state="hidden")  # “invited” takes no reason
     page.get_by_label("New status").select_option("accepted")
@@ -209,7 +209,7 @@ def test_a_move_of_many_asks_first(board: Callable[..., Any]) -> None:
     for width in (1280, 360):
         page.set_viewport_size({"width": width, "height": 800})
         assert_accessible(page)
-    assert page.get_by_text("No webhook events will be sent").is_visible()
+    page.get_by_text("No webhook events will be sent").wait_for()
     page.get_by_role("button", name="Move 4 candidates to Rejected").click()
     page.get_by_role("heading", name="4 of 4 changed").wait_for()
 

@@ -48,6 +48,7 @@ def start_writing(page: Any, server: Running) -> None:
     page.check("input[name=mode][value=text]")
     page.click("[data-do=start]")
     page.wait_for_selector("#answer:visible")
+    page.wait_for_selector("[data-do=send][aria-disabled=false]")  # the first question has arrived
 
 
 @pytest.fixture

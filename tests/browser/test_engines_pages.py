@@ -182,7 +182,9 @@ def _is_the_talk(data: dict[str, Any]) -> None:
     assert len(known) >= 5, said
     ends = max(word["end"] for line in lines for word in line["words"])
     frames = []
-    with av.open(io.BytesIO(requests.get(data["audio_url"], timeout=30).content)) as media:
+    recording = requests.get(data["audio_url"], timeout=30)
+    assert recording.status_code == 200, recording.text
+    with av.open(io.BytesIO(recording.content)) as media:
         for packet in media.demux(audio=0):
             with suppress(av.error.InvalidDataError):  # WebKit's MP4 begins with a packet that no decoder takes
                 frames += packet.decode()

@@ -11,7 +11,7 @@ import pytest
 
 from .conftest import PASSWORD, ROOT, Installation, assert_accessible
 
-pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("pages")]
 
 MOST_CLICKS = 4
 
@@ -66,7 +66,7 @@ def test_from_signing_in_to_a_link_for_everyone(newcomer: Callable[..., Newcomer
     new.click("Turn on the link")
     link = new.page.input_value("#share-link")
     assert link.startswith(f"{new.url}/interview/api/open/")
-    assert new.page.locator("[aria-label='QR code of the apply link'] svg").is_visible()
+    new.page.locator("[aria-label='QR code of the apply link'] svg").wait_for()
     assert new.clicks <= MOST_CLICKS
     if options.get("java_script_enabled", True):
         assert_accessible(new.page)

@@ -9,7 +9,7 @@ from tests.outbound.receiver import Receiver
 
 from .conftest import Installation, assert_accessible
 
-pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("pages")]
 
 
 @pytest.fixture
@@ -112,6 +112,31 @@ def test_the_buttons_work_without_scripts(editor: Callable[..., Any]) -> None:
     assert saved(page) == ["Two?", "First, changed?"]
 
 
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_criteria_are_added_moved_and_kept_with_what_else_was_typed(editor: Callable[..., Any], scripts: bool) -> None:
+    page = editor(viewport={"width": 360, "height": 740}, java_script_enabled=scripts)
+    page.fill("#title", "Night driver")
+    for number, name in enumerate(("Drives safely", "On time")):
+        page.locator("[name=criterion][value=add]").press("Enter")
+        page.wait_for_selector(f"#criteria-{number}-name:focus")
+        page.keyboard.type(name)
+    page.select_option("#criteria-1-weight", "3")
+    page.locator("[aria-label='Criterion 2 up']").press("Enter")
+    page.wait_for_selector("#criteria-0-name:focus")
+    assert [page.input_value(f"#criteria-{number}-name") for number in (0, 1)] == ["On time", "Drives safely"]
+    assert page.inner_text("#criteria [data-note]") == "Criterion 2 is now 1. The flow is not saved yet."
+    assert page.input_value("#criteria-0-weight") == "3"
+    if scripts:
+        assert_accessible(page)
+    saved(page)
+    assert page.inner_text("h1") == "Night driver"
+    assert "On time Weight 3" in page.inner_text("main")
+    page.goto(f"{page.url}/edit")
+    page.locator("[aria-label='Remove criterion 1']").press("Enter")
+    page.wait_for_selector("text=Criterion 1 was removed.")
+    assert page.input_value("#criteria-0-name") == "Drives safely"
+
+
 def test_a_flow_is_duplicated_and_the_copy_edited(editor: Callable[..., Any]) -> None:
     page = editor(viewport={"width": 1280, "height": 900})
     page.goto(page.url.removesuffix("/edit"))
@@ -171,8 +196,8 @@ def test_a_form_with_changes_is_not_left_without_a_question(editor: Callable[...
     assert asked == ["beforeunload"] * 3
     page.fill("#title", "Driver")
     saved(page)
-    here = page.url
-    assert leaves()
+    page.locator("nav a", has_text="Insights").click()
+    page.wait_for_url("**/insights*")
     assert len(asked) == 3
 
 
@@ -196,3 +221,63 @@ def test_without_scripts_a_button_shows_what_the_agent_can_read_out(editor: Call
         page.click("text=Show what the agent can read out")
     assert "The office is in Bergen." in opened.value.inner_text("#readable")
     assert page.input_value("#additional_info") == "The office is in Bergen."
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_questions_come_from_the_bank_and_go_there(editor: Callable[..., Any], width: int) -> None:
+    page = editor(viewport={"width": width, "height": 900})
+    kept = f"What would you change at {width} pixels?"
+    page.fill("#questions-1", kept)
+    page.click("[aria-label='Save question 2 to bank']")
+    page.wait_for_selector("[data-note]:has-text('Question 2 was saved to the bank')")
+    page.click("[aria-label='Save question 2 to bank']")
+    page.wait_for_selector("[data-note]:has-text('is in the bank of this team already')")
+    page.fill("#questions-1", "Two?")
+    page.click("button:has-text('Add from bank')")
+    page.fill("[aria-label='Search the question bank']", f"change {width}")
+    page.wait_for_selector("[data-told]:text-is('1 question')")
+    assert_accessible(page)
+    page.keyboard.press("Enter")  # presses nothing of the form behind
+    page.click("[data-bank-add]")
+    page.wait_for_selector("[data-told]:has-text('Added as question 4.')")
+    page.keyboard.press("Escape")
+    assert typed(page) == ["One?", "Two?", "Three?", kept]
+    assert saved(page) == ["One?", "Two?", "Three?", kept]
+
+
+def test_the_preview_follows_what_is_typed(editor: Callable[..., Any]) -> None:
+    page = editor(viewport={"width": 1280, "height": 800})
+    page.wait_for_selector("#appearance-page:has-text('Example Freight invites you to an interview')")
+    page.fill("#title", "Night driver")
+    page.wait_for_selector("#appearance-page:has-text('Night driver')")
+    page.select_option("#language", "ar-AE")
+    page.wait_for_selector("#appearance-page[dir=rtl]")
+    page.click("[aria-label='Question 2 up']")
+    page.wait_for_selector("#appearance-page:has-text('Two?')")
+    assert_accessible(page)
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert not page.is_visible("#appearance")
+    page.click("button:text-is('Preview')")
+    assert page.is_visible("#appearance-page")
+    assert_accessible(page)
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.textContent") == "Preview"
+
+
+def test_the_second_of_two_people_reads_what_the_first_has_saved(
+    editor: Callable[..., Any], signed_in: Callable[..., Any]
+) -> None:
+    page = editor(viewport={"width": 1280, "height": 900})
+    other = signed_in(f"/{page.url.split('/', 3)[3]}", viewport={"width": 1280, "height": 900})
+    other.fill("#title", "Night driver")
+    saved(other)
+    page.fill("#intro", "Welcome.")
+    page.click("button.button:has-text('Save changes')")
+    notice = page.locator(".notice[role=alert]", has_text="Someone else changed this flow")
+    notice.wait_for()
+    assert "Night driver" in notice.inner_text()
+    assert page.input_value("#intro") == "Welcome."
+    for width in (360, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert_accessible(page)
+    saved(page)

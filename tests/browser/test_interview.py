@@ -137,7 +137,7 @@ def walk(page: Any, url: str) -> Iterator[str]:
             kind = re.sub(r"[0-9a-f-]{36}|\b[a-z]{2}-[A-Z0-9]{2,3}\b", "*", (link or "").split("?")[0].split("#")[0])
             if (
                 kind.startswith("/")
-                and not kind.startswith(("/v1", "/recordings", "/interview/"))
+                and not kind.startswith(("/v1", "/recordings", "/interview/", "/flows/voices/"))
                 and not kind.endswith(".csv")
                 and kind not in kinds
             ):

@@ -8,7 +8,7 @@ import pytest
 
 from .conftest import Installation, assert_accessible, wait_until
 
-pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("pages")]
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
 TITLES = ("Agente de atención al cliente", "Nurse on the night shift")
 NAMES = [
@@ -133,6 +133,7 @@ def test_filters_apply_at_once_and_live_in_the_address(listed: Callable[..., Any
     assert page.evaluate("document.querySelector('form.export').action").endswith(f"text=naka&flow={recruiting[0]}")
     page.reload()
     shows(page, 4)
+    page.wait_for_selector(".all:not(.waiting)", state="attached")
     assert page.get_by_role("searchbox", name="Search").input_value() == "naka"
     page.go_back()
     shows(page, 8)
@@ -151,7 +152,7 @@ def test_filters_apply_at_once_and_live_in_the_address(listed: Callable[..., Any
     page.get_by_label("Not in status").select_option("invited")
     shows(page, 0)
     page.get_by_role("button", name="Done").click()
-    assert page.get_by_role("button", name="More filters (1)").is_visible()
+    page.get_by_role("button", name="More filters (1)").wait_for()
     page.get_by_text("No candidates match this filter").wait_for()
     page.get_by_role("link", name="This week").click()
     shows(page, 16)
@@ -209,7 +210,7 @@ def test_without_scripts_filters_sorting_and_bulk_changes_work(
         page.locator("#flow").select_option(recruiting[1])
         page.get_by_role("button", name="Apply filters").first.click()
         shows(page, 8)
-        assert page.locator(".bulk").is_hidden()
+        page.locator(".bulk").wait_for(state="hidden")
         page.get_by_role("checkbox", name="Select Ben Lindqvist").check()
         page.locator("#bulk-kind").select_option("tag")
         page.locator("#bulk-tag").fill(f"silent {size['width']}")
@@ -218,6 +219,46 @@ def test_without_scripts_filters_sorting_and_bulk_changes_work(
     page.goto(page.url.split("/candidates")[0] + "/candidates")
     page.get_by_role("link", name="Name", exact=True).click()
     assert names(page)[0] == "Ada Lindqvist"
+
+
+def test_the_menu_of_a_row_opens_by_key_and_leads_back(listed: Callable[..., Any]) -> None:
+    page = listed("text=ada")
+    opener = page.get_by_role("link", name="Actions for Ada Lindqvist")
+    opener.focus()
+    page.keyboard.press("Enter")
+    menu = page.get_by_role("dialog", name="Ada Lindqvist")
+    menu.get_by_role("link", name="Open").wait_for()
+    assert page.evaluate(FOCUSED) == "Open"
+    assert "/interview/api/" in menu.get_by_label("Invite link").input_value()
+    assert_accessible(page)
+    page.keyboard.press("Escape")
+    menu.wait_for(state="hidden")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Actions for Ada Lindqvist"
+    page.keyboard.press("Enter")
+    menu.get_by_label("Let the link work for").select_option("60")
+    menu.get_by_role("button", name="Extend link").click()
+    page.get_by_text("The link of Ada Lindqvist works until").wait_for()
+    assert "text=ada" in page.url
+
+
+@pytest.mark.parametrize("options", [{}, {"java_script_enabled": False, "viewport": PHONE}])
+def test_a_message_is_written_with_and_without_scripts(listed: Callable[..., Any], options: dict[str, Any]) -> None:
+    page = listed("", **options)
+    for box in page.locator('[name="id"]').all()[:2]:
+        box.check()
+    page.get_by_role("button", name="Message").click()
+    page.get_by_label("Template").select_option("Next steps")
+    page.get_by_role("button", name="Use template").click()
+    page.get_by_text("1 of 2").wait_for()
+    page.get_by_label("Subject").fill("A word about {title}")
+    page.get_by_label("Subject").press("Enter")  # shows the preview, and keeps the text
+    page.get_by_text("A word about", exact=False).first.wait_for()
+    assert page.get_by_label("Subject").input_value() == "A word about {title}"
+    page.get_by_role("button", name="Next").click()
+    page.get_by_text("2 of 2").wait_for()
+    if not options:  # axe is a script
+        assert_accessible(page)
+    assert page.locator("html").evaluate("(page) => page.scrollWidth <= page.clientWidth")
 
 
 def test_a_list_that_cannot_be_fetched_is_opened_as_a_page(listed: Callable[..., Any]) -> None:

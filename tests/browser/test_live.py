@@ -11,7 +11,7 @@ from app.flows.models import InterviewFlow
 from .conftest import assert_accessible, wait_until
 from .test_triage import _handed_in, _waiting, asked, platform, results  # noqa: F401 - fixtures
 
-pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("pages")]
 
 
 def test_a_new_result_is_said_and_shown_on_request(

@@ -9,7 +9,7 @@ import pytest
 
 from .conftest import PASSWORD, Installation, assert_accessible
 
-pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("pages")]
 
 
 @pytest.fixture

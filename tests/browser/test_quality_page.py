@@ -12,7 +12,7 @@ from app.operations.demo.tape import Tape
 from .conftest import Installation, assert_accessible, wait_until
 from .speech import NOISE, spoken
 
-pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("pages")]
 DEVICE = {
     "sample_rate": 48_000,
     "channels": 1,

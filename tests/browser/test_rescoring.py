@@ -1,10 +1,7 @@
 """Thirty results are scored again and the new scores used, in Chromium, on the real platform with a scripted model."""
 
-import json
 import os
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -17,53 +14,14 @@ from app.interviews.rescoring import RESCORE, jobs
 from app.settings import Settings
 
 from .conftest import Installation, assert_accessible, wait_until
+from .scripted_model import Model, more_settings  # noqa: F401 - a fixture
 from .test_triage import PEOPLE, results  # noqa: F401 - a fixture
 
-pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
-
-QUOTE = {"text": "I have driven trucks for ten years", "segment": 1}
-
-
-class Model(BaseHTTPRequestHandler):
-    """Speaks as much of the protocol as Parley uses: a summary, or the scores that the wanted shape names."""
-
-    value = 1.0
-
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        wanted = asked["response_format"]["json_schema"]["schema"]["properties"]
-        said: dict[str, Any] = {"summary": "Drives trucks."}
-        if "summary" not in wanted:
-            said = {name: {"value": self.value, "reason": "Says so.", "quotes": [QUOTE]} for name in wanted}
-        choice = {
-            "index": 0,
-            "message": {"role": "assistant", "content": json.dumps(said)},
-            "finish_reason": "stop",
-        }
-        body = json.dumps({"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]})
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, *_: object) -> None:
-        pass
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("pages")]
 
 
 @pytest.fixture(scope="module")
-def more_settings() -> Iterator[dict[str, str]]:
-    """A language model at a server of the tests' own, which scores everything 1.0 until ``Model.value`` changes."""
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield {"LLM_BASE_URL": f"http://127.0.0.1:{listener.server_port}/v1", "LLM_MODEL": "m"}
-    listener.shutdown()
-    thread.join()
-    listener.server_close()
-
-
-@pytest.fixture(scope="module")
-def platform(installation: Installation, more_settings: dict[str, str]) -> Iterator[Any]:
+def platform(installation: Installation, more_settings: dict[str, str]) -> Iterator[Any]:  # noqa: F811
     """The application on the running installation's data, as another worker of it."""
     given = {**os.environ, "DATA_DIR": str(installation.data), "DATABASE_URL": "", "REDIS_URL": "", **more_settings}
     app = create_app(Settings.from_env(given), waker=SilentWaker())
@@ -71,6 +29,7 @@ def platform(installation: Installation, more_settings: dict[str, str]) -> Itera
         yield app
         db.session.remove()
         db.engine.dispose()
+    app.extensions["parley.gateways"].close()  # a speech host that stops waits for its clients
 
 
 def accessible(page: Any) -> None:

@@ -9,7 +9,7 @@ from .conftest import Installation, assert_accessible
 from .test_admin_pages import tab_to
 from .test_candidate_page import until
 
-pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("pages")]
 
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
 BOTH = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
@@ -206,7 +206,7 @@ def test_every_section_and_its_pages_are_reached_by_the_tabulator(
 @BOTH
 def test_without_scripts_navigation_and_search_are_links(signed_in: Callable[..., Any], size: dict[str, int]) -> None:
     page = signed_in("/settings", viewport=size, java_script_enabled=False)
-    assert page.locator("nav a[href='/audit']").is_visible()
+    page.locator("nav a[href='/audit']").wait_for()
     assert not page.locator("button.search-button").is_visible()
     page.click("a.search-button")
     page.wait_for_url("**/candidates")

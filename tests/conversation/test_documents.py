@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from app.core.db import db
-from app.interviews.models import Document
+from app.interviews.documents.models import Document
 from app.operations.demo.candidate import Candidate
 from tests.factories import Made
 

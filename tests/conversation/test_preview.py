@@ -269,3 +269,9 @@ def test_memory_is_bounded(trial: Trial, owner: Person) -> None:
         kept.hear(1, number, b"")
     assert len(kept.voice) == MOST_CHUNKS
     assert (1, 4) not in kept.voice
+
+
+def test_a_preview_has_the_accent_color_of_the_flow(scripted: Flask, owner: Person, make_flow: Made) -> None:
+    flow_id = make_flow(accent="#7a1f5c").id
+    db.session.rollback()
+    assert '<link rel="stylesheet" href="/accent/7a1f5c.css">' in owner.browser.get(f"/flows/{flow_id}/preview").text

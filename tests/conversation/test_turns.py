@@ -11,7 +11,8 @@ from app.core import claims, clock
 from app.core.db import db
 from app.core.errors import GatewayError
 from app.gateways.speech.ports import FollowUp
-from app.interviews.models import Document, Role, TextState, Utterance
+from app.interviews.documents.models import Document, TextState
+from app.interviews.models import Role, Utterance
 from app.interviews.queries import utterances_of
 from app.operations.demo.candidate import Candidate, Refused, Talk
 from app.operations.demo.tape import Tape

@@ -11,7 +11,7 @@ from app.core.queue import SilentWaker
 from app.interviews.actions import PART_BYTES
 from app.interviews.documents import READ_DOCUMENT
 from app.interviews.documents.file_types import MOST_DOCUMENTS
-from app.interviews.models import Document, DocumentPart, DocumentUpload
+from app.interviews.documents.models import Document, DocumentPart, DocumentUpload
 from app.operations.demo.candidate import Candidate
 from tests.factories import Made
 

@@ -29,7 +29,8 @@ from app.gateways.redis.embedded import EmbeddedRedis
 from app.interviews import PROCESS_INTERVIEW, PROCESS_VIDEO, SWEEP
 from app.interviews import actions as interviews
 from app.interviews.documents import READ_DOCUMENT
-from app.interviews.models import Document, Interview, Stage, TextState, VideoStage
+from app.interviews.documents.models import Document, TextState
+from app.interviews.models import Interview, Stage, VideoStage
 from app.interviews.recordings.models import Revocation
 from app.mail_outbox import SEND_MAIL
 from app.mail_outbox import actions as mail_outbox

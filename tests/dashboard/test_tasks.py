@@ -189,4 +189,4 @@ def test_the_number_of_statements_does_not_grow(owner: Person, book: Made) -> No
         candidate_requests.ask(interview, NewRequest(RequestKind.DELETION))
     db.session.commit()
     _ = member.role, member.id
-    assert asked() == empty <= 9
+    assert asked() == empty <= 10

@@ -427,3 +427,7 @@ def test_many_downloads_at_once_are_put_off_and_every_slot_is_given_back(taken: 
     for answer in held:
         answer.close()
     assert taken.post("/download").status_code == 200
+
+
+def test_the_page_has_the_accent_color_of_the_flow(takes: Takes) -> None:
+    assert '<link rel="stylesheet" href="/accent/7a1f5c.css">' in takes(accent="#7a1f5c").page().text

@@ -20,7 +20,7 @@ BY_NAME = Prepared(sa.select(_O.id, _O.name).where(_O.name == sa.bindparam("name
 
 @pytest.fixture
 def filled(own_app: Flask) -> Iterator[dict[str, dict[str, Any]]]:
-    """A committed row of every table, by the table's name."""
+    """A committed row of every table, by the table's name; triggers may move that of the feed of changes."""
     with own_app.app_context():
         made: dict[str, dict[str, Any]] = {}
         for table in tables():
@@ -29,6 +29,8 @@ def filled(own_app: Flask) -> Iterator[dict[str, dict[str, Any]]]:
             if there is None:
                 db.session.execute(sa.insert(table).values(made[table.name]))
         db.session.commit()
+        for table in tables():
+            made[table.name] = dict(db.session.execute(sa.select(table)).mappings().first() or {})
         db.session.remove()
         yield made
         db.session.remove()
@@ -41,7 +43,7 @@ def test_every_column_has_the_value_that_the_session_gives(filled: dict[str, dic
             found = Prepared(statement).rows()
             assert db.is_in_transaction() is (db.engine.dialect.name != "sqlite")
             assert [tuple(row) for row in found] == [tuple(row) for row in db.session.execute(statement)]
-            assert len(found) == 1
+            assert len(found) >= 1  # triggers add rows to the feed of changes
             db.session.remove()
 
 
@@ -49,11 +51,12 @@ def test_parameters_are_converted_as_the_session_does(filled: dict[str, dict[str
     for name, row in filled.items():
         for column in Base.metadata.tables[name].c:
             value = row.get(column.name)
-            if value is None or isinstance(column.type, sa.JSON | sa.LargeBinary):
+            stored = column.type.impl if isinstance(column.type, sa.TypeDecorator) else column.type
+            if value is None or isinstance(stored, sa.JSON | sa.LargeBinary):
                 continue
             statement = sa.select(column).where(column == sa.bindparam("value", type_=column.type))
             with reading():
-                assert [row[0] for row in Prepared(statement).rows(value=value)] == [value], column
+                assert {row[0] for row in Prepared(statement).rows(value=value)} == {value}, column
                 db.end_reading()
 
 

@@ -80,7 +80,8 @@ def test_using_a_version_shows_it_everywhere_and_sends_no_event(
     exported: Any = owner.browser.post(f"/interviews/{interview.id}/export", data={"format": "json"}).json
     assert exported["overall"] == 1.8
     assert db.session.query(Delivery).count() == events
-    assert audited("scores.adopted") == [{"from": 1, "to": 2, "model": versions_of(interview)[1].source}]
+    adopted = {"from": 1, "to": 2, "model": versions_of(interview)[1].source, "criteria": None}
+    assert audited("scores.adopted") == [adopted]
     owner.browser.post(f"/interviews/{interview.id}/scores/1")
     again: Any = owner.api("GET", f"/v1/interviews/{interview.id}").json
     assert again["interview_data"]["scores"]["motivation"] == 1.0

@@ -18,6 +18,7 @@ from app import gateways
 from app.core.db import Base, db, row_security
 from app.gateways import Gateways
 from app.settings import Settings
+from app.webhooks.changes.actions import settle as settle_feed
 from tests.conftest import GIVEN_URL
 from tests.conversation.fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
 from tests.guards import Guarded
@@ -160,6 +161,7 @@ def whole_world(
         db.engines[None] = connection  # type: ignore[assignment]
         shared_app.extensions["parley.gateways"] = replace(engines, **own)
         world = World(shared_app, connection, files, files.parent / "copies")
+        settle_feed()  # PostgreSQL's databases are copies here, which the first reader would find out
         world.ours, world.theirs = planted(shared_app, "ours"), planted(shared_app, "theirs")
         db.session.remove()
         try:

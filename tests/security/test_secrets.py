@@ -16,9 +16,12 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.accounts import access, passwords
+from app.core import queue
 from app.core.db import Base, db
 from app.interviews.jobs.processing import process_interview
 from app.operations.demo.candidate import Candidate
+from app.review.notices import SPREAD_NOTICE
+from app.review.notices.jobs import send, spread
 from app.webhooks import jobs
 from tests.conversation.direct import Direct
 from tests.conversation.fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
@@ -31,6 +34,7 @@ from .secrets_found import found_in, spellings
 
 PASSWORD = "Pw: correct/horse+battery=zstaple?"
 SECOND_PASSWORD = "Pw2: another/horse+battery=zstaple?"
+CHANNEL_SECRET = "T0zqchan/B0zqchan/zqchannelofslacksecret"
 WEBHOOK_SECRET = 'whsec "quoted"/plus+and\\slash~ünicode'
 EMAIL, FIRST, LAST = "zelda.quimby@candidate.example", "Zeldaquim", "Quimbyzel"
 SAID = "Zyzzogeton is what I said"
@@ -125,12 +129,25 @@ def _set_up(app: Flask, captured: Captured) -> Browser:
         "password": PASSWORD,
         "second password": SECOND_PASSWORD,
         "webhook secret": WEBHOOK_SECRET,
+        "channel URL": CHANNEL_SECRET,
         "SECRET_KEY": settings.secret_key,
         "set-up token": access.setup_token(settings.secret_key),
         "API key": key[0].decode(),
         "login cookie": cookie.value,
     }
     return browser
+
+
+def _with_channel(browser: Browser, url: str) -> str:
+    """A channel in Slack, added and opened; and a form for one that comes too late, or from a stranger."""
+    form = {"service": "slack", "name": "#hiring", "kinds": "result_ready", "secret_url": f"{url}/{CHANNEL_SECRET}"}
+    page = str(browser.post("/notices/new", data=form).location)
+    for path in (page, "/notices", "/audit"):
+        browser.get(path)
+    browser.post(f"{page}/test")
+    browser.post(page, data=form, forged=True)
+    browser.application.test_client().post("/notices/new", data=form)
+    return page
 
 
 def _interviewed(app: Flask, captured: Captured, hook: str) -> dict[str, str]:
@@ -240,6 +257,7 @@ KNOWN = {
     ("GET /api-keys", "API key"),
     ("POST /setup/<token> cookies", "login cookie"),
     ("POST /interview/api/*/*/start cookies", "sitting cookie"),
+    ("Slack", "channel URL"),  # a message is sent to it
     # What was typed into a form that failed is offered again in the very same form, never elsewhere.
 }
 
@@ -249,15 +267,21 @@ def test_no_secret_leaves_but_where_it_must(
 ) -> None:
     browser = _set_up(watched_app, captured)
     with Receiver() as receiver:
+        page = _with_channel(browser, receiver.url)
         receiver.scripts = [says(500, b"no"), says(302, b"", Location="/elsewhere")]
         ids = _interviewed(watched_app, captured, receiver.url)
         db.session.remove()
         jobs.drain(seconds=10)
+        for (notice_id,) in queue.overdue(SPREAD_NOTICE):
+            spread(notice_id)
+        receiver.scripts = [says(500, CHANNEL_SECRET.encode())]
+        assert send() == 1
+        browser.get(page)
         _looked_around(browser, ids)
         sent = list(receiver.requests)
     assert sent
     for request in sent:
-        captured.take("webhook", request.raw + request.body)
+        captured.take("Slack" if CHANNEL_SECRET in request.path else "webhook", request.raw + request.body)
     captured.take("log", log.getvalue().encode())
     _dumped(watched_app, captured, tmp_path)
     token = captured.secrets["set-up token"]

@@ -6,6 +6,7 @@ An organization's mark may be seen by all of its people, a team's by its members
 import hashlib
 import secrets
 import tempfile
+import uuid
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -21,12 +22,16 @@ from app.candidate_requests.actions import NewRequest
 from app.candidate_requests.models import RequestKind
 from app.candidates import actions as candidates
 from app.candidates import reasons, statuses
-from app.candidates.models import Meaning
+from app.candidates.bulk import Change, Kind
+from app.candidates.bulk_changes import actions as bulk_changes
+from app.candidates.models import BulkState, Meaning
 from app.conversation import actions as voice
 from app.conversation.actions import Agreed
 from app.conversation.models import Mode, Sitting
 from app.core import clock, encryption
 from app.core.db import db
+from app.flows.library import actions as library
+from app.flows.library.actions import Wording
 from app.flows.models import FlowStatus, InterviewFlow, Right
 from app.flows.queries import secret_context
 from app.gateways.mail import Mail
@@ -43,13 +48,22 @@ from app.legal_holds import actions as legal_holds
 from app.legal_holds.models import Held
 from app.mail_outbox import actions as mail_outbox
 from app.outreach.apply_links import actions as apply_links
+from app.outreach.cvs import actions as cvs
+from app.outreach.cvs.models import CvFile
+from app.outreach.cvs.models import State as CvState
+from app.outreach.messages import actions as messages
+from app.outreach.messages.actions import Entry
+from app.outreach.messages.models import PersonalMessage
 from app.outreach.models import Message, Step
 from app.review.flow_access import actions as flow_access
 from app.review.flow_access.models import AccessRequest
 from app.review.notes import actions as notes
+from app.review.notices import actions as notices
+from app.review.notices.models import NoticeKind, Service
 from app.review.ratings import actions as ratings
 from app.review.ratings.actions import Opinion
 from app.review.share_links import actions as share_links
+from app.webhooks import actions as webhooks
 from app.webhooks.models import Delivery, Endpoint
 from tests.factories import a_flow
 from tests.interviews.conftest import say
@@ -121,6 +135,8 @@ def planted(app: Flask, name: str) -> Side:
     _running(side, admin, flow)
     delivery = db.session.query(Delivery).filter_by(subject=completed.id).one()
     endpoint = db.session.query(Endpoint).filter_by(organization_id=organization.id).one()
+    own_url = f"https://{organization_mark.lower()}.example/all"
+    own_endpoint, _ = webhooks.add(organization, url=own_url, by=admin.member)
     key, _ = accounts.issue_api_key(organization, name=f"{organization_mark} key", by=admin.member)
     login, _ = accounts.sign_in(recruiter.member, address="127.0.0.1", browser=f"{organization_mark} browser")
     db.session.commit()
@@ -132,10 +148,13 @@ def planted(app: Flask, name: str) -> Side:
         "candidate": completed.candidate_id or "",
         "delivery": delivery.id,
         "endpoint": endpoint.id,
+        "own_endpoint": own_endpoint.id,
         "key": key.id,
         "login": login.id,
         "recruiter": recruiter.member.id,
+        "decider": recruiter.member.id,
     }
+    interviews.set_metadata(completed, {"office": f"{team_mark} office", "external_id": "4711"})
     _publish(side, completed.id)
     side.ids["view"] = candidates.save_view(admin.member, f"{organization_mark} view", "").id
     side.ids["column"] = statuses.add(organization, f"{organization_mark} stage", by=admin.member).id
@@ -150,9 +169,19 @@ def planted(app: Flask, name: str) -> Side:
     side.ids |= {"note": note.id, "mention": note.mentions[0].id}
     shared, _token = share_links.make(completed, ["summary"], days=7, label=f"{team_mark} link", by=recruiter.member)
     side.ids["share"] = shared.id
+    template = library.save_template(flow, f"{team_mark} template", by=recruiter.member)
+    question = library.keep_question(flow.team, Wording(f"{team_mark} question?"), by=recruiter.member)
+    side.ids |= {"flow_template": template.id, "bank_question": question.id}
+    side.ids["cv_upload"] = _uploaded(flow, recruiter)
+    side.ids["bulk_change"] = _tagged(side.ids["candidate"], f"{team_mark} tag", admin)
     side.ids["rescoring"] = _scored_again(completed, recruiter)
+    side.ids["channel"] = _channel(flow, admin)
     db.session.commit()
     _written_to(completed)
+    side.ids |= _messaged(completed, recruiter)
+    entry = Entry(f"{organization_mark} template", "general", "en-US", f"{organization_mark} subject", "text")
+    side.ids["template"] = messages.add_template(organization, entry, by=admin.member).id
+    db.session.commit()
     hold = legal_holds.place(
         Held.INTERVIEW, side.ids["booked"], reason=f"{organization_mark} reason", ends_at=None, by=admin.member
     )
@@ -177,15 +206,62 @@ def _written_to(interview: Interview) -> None:
     db.session.commit()
 
 
+def _messaged(interview: Interview, by: Person) -> dict[str, str]:
+    """A message to the candidate, which waits: nothing is sent here."""
+    mark, batch = interview.flow.title.split()[0], str(uuid.uuid4())
+    mail = Mail(f"{mark}@example.com", mark, f"{mark} message")
+    letter = mail_outbox.post(interview.id, mail, lasts=timedelta(days=1), waits=timedelta(days=1), lapses=False)
+    message = PersonalMessage(
+        organization_id=interview.organization_id,
+        batch=batch,
+        interview_id=interview.id,
+        letter=letter,
+        by_id=by.member.id,
+        is_rejection=True,
+        subject=f"{mark} message",
+        text=f"{mark} message",
+        language="en-US",
+    )
+    db.session.add(message)
+    db.session.flush()
+    return {"message": message.id, "batch": batch}
+
+
+def _uploaded(flow: InterviewFlow, by: Person) -> str:
+    """An upload of a CV that waits to be checked."""
+    upload = cvs.begin(flow, recruiter_id=None, by_mail=False, by=by.member)
+    file = CvFile(upload_id=upload.id, number=1, name="cv.pdf", state=CvState.READY, email="new@candidate.example")
+    db.session.add(file)
+    db.session.commit()
+    return upload.id
+
+
+def _tagged(candidate_id: str, tag: str, by: Person) -> str:
+    """A large change that has reached its only candidate."""
+    run = bulk_changes.start(by.member, [candidate_id], Change(Kind.TAG, tag))
+    bulk_changes.make_piece(run, limit=1)
+    run.state = BulkState.DONE
+    db.session.flush()
+    return run.id
+
+
 def _scored_again(interview: Interview, by: Person) -> str:
     """A run with one interview, which waits; and a version of its scores beside the one in force."""
     run = Rescoring(organization_id=interview.organization_id, flow_id=interview.flow_id, requested_by_id=by.member.id)
     db.session.add(run)
     db.session.flush()
-    interviews.keep_version(interview, [], source="scripted", by_id=by.member.id)
+    interviews.keep_version(interview, interviews.Made((), "scripted"), by_id=by.member.id)
     db.session.add(Rescored(rescoring_id=run.id, interview_id=interview.id, place=0, version=2))
     db.session.flush()
     return run.id
+
+
+def _channel(flow: InterviewFlow, by: Person) -> str:
+    """A channel in Slack at a port where nothing listens."""
+    mark = flow.title.split()[0]
+    address = f"http://127.0.0.1:9999/{mark}"
+    choices = notices.Choices(f"{mark} channel", Service.SLACK, address, (NoticeKind.RESULT_READY,), with_names=True)
+    return notices.add(flow, choices, check=lambda _url: None, by=by.member).id
 
 
 def _asked_for(interview: Interview) -> str:

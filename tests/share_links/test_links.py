@@ -17,7 +17,8 @@ from app.core.db import db
 from app.core.errors import Conflict, Rejected
 from app.interviews import actions as booking
 from app.interviews.analysis.scores import NAMES
-from app.interviews.models import Document, Interview, InterviewData
+from app.interviews.documents.models import Document
+from app.interviews.models import Interview, InterviewData
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.download import CHECK_AFTER
 from app.interviews.recordings.media import keep

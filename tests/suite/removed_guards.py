@@ -55,7 +55,8 @@ GUARDS = [
         row="One organization's data from another",
         removed="any organization gets an interview by its id",
         file="app/interviews/queries.py",
-        old="    if interview.organization_id != organization.id:\n        raise Forbidden(FOREIGN)\n",
+        old="    if interview.organization_id != organization.id:\n"
+        '        raise Forbidden(FOREIGN, code="other_organization")\n',
         new="",
         test="tests/security/test_tenancy.py::test_v1_serves_the_organization_of_the_key_alone",
     ),
@@ -83,6 +84,14 @@ GUARDS = [
         old="return str(request.environ.get(KEY_ID) or address_of_request())",
         new="return address_of_request()",
         test="tests/web/test_limits.py::test_beyond_the_limit_a_key_waits_and_others_go_on",
+    ),
+    Guard(
+        row="Tools for AI assistants",
+        removed="email addresses in what candidates said reach the model",
+        file="app/operations/mcp_server/untrusted.py",
+        old="return seen if shows_emails else _EMAIL.sub(HIDDEN, seen)",
+        new="return seen",
+        test="tests/mcp_server/test_untrusted.py::test_no_result_contains_an_address_unless_the_operator_allows_it",
     ),
     Guard(
         row="Sign-in",
@@ -166,6 +175,14 @@ GUARDS = [
         test="tests/outbound/test_guard.py::test_where_a_connection_really_ended_is_looked_at_before_a_byte_is_sent",
     ),
     Guard(
+        row="Notices in Slack and Teams",
+        removed="a flow's title can mention everyone in a channel",
+        file="app/review/notices/delivery.py",
+        old="summary.translate(_ESCAPED).translate(_LOOKALIKES)",
+        new="summary",
+        test="tests/notices/test_sending.py::test_what_others_typed_is_shown_as_it_is_and_does_nothing",
+    ),
+    Guard(
         row="The candidate's invite link",
         removed="a second browser takes over a running interview immediately",
         file="app/conversation/actions.py",
@@ -194,7 +211,7 @@ GUARDS = [
         row="Legal holds",
         removed="a hold placed while an erasure waits for the rows is ignored",
         file="app/privacy/actions.py",
-        old="legal_holds.refuse_held(interview.id, interview.candidate_id)  # placed while we waited",
+        old="_refuse_held(interview, through)  # placed while we waited",
         new="pass",
         test="tests/privacy/test_retention.py::test_a_hold_placed_while_an_erasure_waits_stops_it",
     ),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lanes import ROOT, lane_of
+from tests.lanes import LONGEST, ROOT, lane_of, place_of
 
 CONFTEST = """
 from pathlib import Path
@@ -32,10 +32,20 @@ def test_it(number):
 """
 
 
-def test_modules_that_start_platforms_are_one_lane_and_browsers_share_nothing() -> None:
-    assert lane_of("tests/browser/test_people.py") == lane_of("tests/platform/test_up.py") == "platform"
+def test_modules_that_share_a_platform_are_one_lane_and_other_browsers_share_nothing() -> None:
+    assert lane_of("tests/browser/test_people.py") == lane_of("tests/browser/test_board.py") == "pages"
+    assert lane_of("tests/platform/test_up.py") == "platform"
     assert lane_of("tests/browser/test_dock.py") == "tests/browser/test_dock.py"
     assert lane_of("tests/web/test_body.py") is None
+
+
+def test_lanes_that_take_minutes_begin_first_and_all_of_them_exist() -> None:
+    ordered = sorted(
+        ["tests/web/test_body.py::a", "tests/browser/test_dock.py::b", "tests/browser/test_loss.py::c"], key=place_of
+    )
+    assert ordered == ["tests/browser/test_loss.py::c", "tests/browser/test_dock.py::b", "tests/web/test_body.py::a"]
+    lanes = {lane_of(str(path.relative_to(ROOT))) for path in (ROOT / "tests").rglob("test_*.py")}
+    assert lanes >= {*LONGEST}
 
 
 @pytest.mark.parametrize(("hangs_at", "others"), [(0, 20), (1, 1), (2, 0)])

@@ -37,6 +37,7 @@ from app.privacy import actions as compliance
 from app.review.dashboard.queries import new_results, this_week
 from app.webhooks.delivery import Message, headers
 from app.webhooks.models import Delivery
+from app.webhooks.secret_keys import Secrets
 from tests.conversation.conftest import working_with
 from tests.conversation.fakes import ScriptedSpeaker, ScriptedTranscriber
 from tests.factories import Made
@@ -318,7 +319,7 @@ def test_its_webhooks_say_that_it_is_a_test(owner: Person, booked: Callable[...,
     assert marked == {(trial.id, "interview_processed"), (trial.candidate_id, "candidate_status_updated")}
     assert set(ids) - marked == {(real.candidate_id, "candidate_status_updated")}
     for event_id in ids.values():
-        message = Message(HOOK, None, event_id, b"{}", clock.now())
+        message = Message(HOOK, Secrets(None), event_id, b"{}", clock.now())
         assert headers(message, timestamp=1).get("X-Parley-Test") == ("1" if event_id.startswith("evt_test_") else None)
 
 
