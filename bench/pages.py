@@ -76,7 +76,8 @@ def signed_in(app):
     from app.candidates.models import Candidate
     from app.core.db import db
     from app.flows.models import InterviewFlow
-    from app.interviews.models import Document, Interview, Stage
+    from app.interviews.documents.models import Document
+    from app.interviews.models import Interview, Stage
     from app.operations.demo.cli_keep import filled
     from app.webhooks.models import Delivery, Endpoint
 

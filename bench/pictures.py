@@ -1,9 +1,11 @@
-"""Retakes the pictures of the README, from demo data: board, interview and dashboard, 1280 wide.
+"""Retakes the pictures of the README, 1280 wide: board, result and dashboard from demo data, and an interview; and
+smaller ones of each page of the platform, for docs/platform.md.
 
     .venv/bin/python bench/pictures.py [--chromium /usr/bin/chromium] [--into docs/img]
 
-Needs `make install-dev` and a Chromium. Fills its own database (about a minute), serves it here, and writes PNGs
-with a palette of 256 colors, so that each is below 200 kB.
+Needs `make install-dev`, a Chromium, and the models of `parley models install default` in MODELS_DIR (default:
+~/.cache/parley-models), which hear the interview. Fills its own database (about a minute), serves it here, and writes
+PNGs with a palette of 256 colors, so that each is below 200 kB.
 """
 
 import argparse
@@ -18,6 +20,40 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+PAGES = {
+    "home": "/dashboard",
+    "candidates": "/candidates",
+    "candidate": "/candidates/{candidate}",
+    "board": "/candidates/board",
+    "triage": "/candidates/triage",
+    "compare": "/candidates/compare?id={interview}&id={other}",
+    "invite": "/candidates/invite?flow={flow}",
+    "cvs": "/candidates/cvs?flow={flow}",
+    "message": "/candidates/message?id={candidate}",
+    "emails": "/candidates/mails",
+    "report": "/interviews/{interview}/report",
+    "scorecard": "/interviews/{interview}/scorecard",
+    "flows": "/flows",
+    "flow": "/flows/{flow}",
+    "editor": "/flows/{flow}/edit",
+    "templates": "/flows/templates",
+    "question-bank": "/flows/bank",
+    "insights": "/insights",
+    "requests": "/requests",
+    "statuses": "/candidates/statuses",
+    "message-templates": "/settings/messages",
+    "schedule": "/candidates/mails/plan",
+    "members": "/team",
+    "branding": "/organization/branding",
+    "retention": "/retention",
+    "api-keys": "/api-keys",
+    "webhooks": "/webhooks",
+    "notices": "/notices",
+    "usage": "/usage",
+    "audit-log": "/audit",
+    "profile": "/profile",
+}
+"""Addresses of docs/platform.md's pictures, by name."""
 LARGEST = 200 * 1024
 WIDTH, HEIGHT = 1280, 880
 
@@ -38,6 +74,7 @@ def main() -> None:
             )
         cookie, pages = served(environment, given.port)
         take(cookie, pages, given)
+    interview(given)
 
 
 def served(environment, port):
@@ -48,9 +85,12 @@ def served(environment, port):
     from app.accounts import access, actions
     from app.accounts.models import Role, TeamMember
     from app.candidates.models import Candidate
+    from app.core import queue
     from app.core.db import db
     from app.core.queue import SilentWaker
     from app.interviews.models import Interview, InterviewData
+    from app.interviews.recordings import DRAW_WAVEFORM
+    from app.interviews.recordings.jobs import draw_waveform
     from app.interviews.recordings.models import Recording
     from app.operations.demo.cli_keep import filled
     from app.settings import Settings
@@ -61,15 +101,18 @@ def served(environment, port):
         admin = db.session.query(TeamMember).filter_by(organization_id=filled()[0].id, role=Role.ADMIN).first()
         _, token = actions.sign_in(admin, address="127.0.0.1", browser="pictures")
         db.session.commit()
-        spoken = (
-            db.session.query(Interview.id).join(InterviewData).join(Recording, Recording.interview_id == Interview.id)
-        )
+        spoken = db.session.query(Interview).join(InterviewData).join(Recording, Recording.interview_id == Interview.id)
         best = spoken.join(Candidate).filter(Interview.withdrawn_at.is_(None)).order_by(Candidate.score.desc()).first()
+        other = spoken.filter(Interview.flow_id == best.flow_id, Interview.id != best.id).first()
+        shown = {"interview": best.id, "candidate": best.candidate_id, "flow": best.flow_id, "other": other.id}
         db.session.rollback()
+        for (row_id,) in queue.overdue(DRAW_WAVEFORM):  # no worker runs here
+            draw_waveform(row_id)
     threading.Thread(target=serve, args=(app,), kwargs={"host": "127.0.0.1", "port": port}, daemon=True).start()
     cookie = {"name": access.cookie_name(settings), "value": token, "url": settings.app_url}
-    pages = {"board": "/candidates/board", "result": f"/interviews/{best[0]}", "dashboard": "/dashboard"}
-    return cookie, {name: settings.app_url + path for name, path in pages.items()}
+    pages = {"board": "/candidates/board", "result": "/interviews/{interview}", "dashboard": "/dashboard"}
+    pages |= {f"pages/{name}": path for name, path in PAGES.items()}
+    return cookie, {name: settings.app_url + path.format(**shown) for name, path in pages.items()}
 
 
 def take(cookie, pages, given) -> None:
@@ -82,22 +125,71 @@ def take(cookie, pages, given) -> None:
         page = context.new_page()
         for name, address in pages.items():
             page.goto(address, wait_until="networkidle")
-            path = given.into / f"{name}.png"
-            path.write_bytes(small(page.screenshot()))
-            print(f"{path.name}  {path.stat().st_size / 1024:.0f} kB")
-            if path.stat().st_size > LARGEST:
-                raise SystemExit(f"{path.name} is larger than {LARGEST // 1024} kB")
+            keep(page, name, given)
         browser.close()
 
 
-def small(picture: bytes) -> bytes:
+ANSWER = "Two of our drivers were ill at the same time. I called every customer, and we changed all tours of the day."
+
+
+def interview(given) -> None:
+    """A candidate answers the second question, in a browser whose microphone speaks."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser import mouth
+    from tests.browser.conftest import FLAGS, _up
+
+    flow = {
+        "org_name": "Example Freight",
+        "title": "Team lead, warehouse",
+        "questions": ["Why would you like to work with us?", "Tell me about a problem that you have solved.", "And?"],
+        "intro": "Welcome.",
+        "interview_type": "recruitment",
+    }
+    with (
+        tempfile.TemporaryDirectory(prefix="parley-pictures-") as folder,
+        _up(
+            Path(folder), {"MODELS_DIR": os.environ.get("MODELS_DIR", str(Path.home() / ".cache/parley-models"))}
+        ) as up,
+        sync_playwright() as playwright,
+    ):
+        owner = up.organization()
+        flow_id = owner.api("POST", "/interview-flows", json={**flow, "team_id": owner.team_id})["interview_flow_id"]
+        link = owner.api("POST", "/interviews", json={"interview_flow_id": flow_id})["interview_link"]
+        browser = playwright.chromium.launch(executable_path=given.chromium, args=FLAGS)
+        page = browser.new_page(viewport={"width": WIDTH, "height": 720})
+        page.add_init_script(mouth.script({"1": "I have worked in a small team for three years.", "2": ANSWER}))
+        page.goto(link)
+        page.check("#consent")
+        page.click("[data-do=next]")
+        page.click("[data-do=check]")
+        page.wait_for_selector("[data-do=start]:enabled", timeout=60_000)
+        page.click("[data-do=start]")
+        page.mouse.move(0, 0)
+        page.locator("[data-text=progress]", has_text="Question 2 of 3").wait_for(timeout=120_000)
+        page.wait_for_selector("[data-part=talk][data-phase=listening]", timeout=60_000)
+        page.wait_for_timeout(5_000)  # they speak
+        keep(page, "interview", given)
+        browser.close()
+
+
+def keep(page, name: str, given) -> None:
+    path = given.into / f"{name}.png"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(small(page.screenshot(), is_small="/" in name))
+    print(f"{path.name}  {path.stat().st_size / 1024:.0f} kB")
+    if path.stat().st_size > LARGEST:
+        raise SystemExit(f"{path.name} is larger than {LARGEST // 1024} kB")
+
+
+def small(picture: bytes, *, is_small: bool) -> bytes:
     """The same picture with a palette."""
     from PIL import Image
 
-    made = io.BytesIO()
-    Image.open(io.BytesIO(picture)).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
-        made, "PNG", optimize=True
-    )
+    made, shown = io.BytesIO(), Image.open(io.BytesIO(picture)).convert("RGB")
+    if is_small:
+        shown = shown.resize((WIDTH * 5 // 8, HEIGHT * 5 // 8), Image.Resampling.LANCZOS)
+    shown.quantize(64 if is_small else 256, dither=Image.Dither.NONE).save(made, "PNG", optimize=True)
     return made.getvalue()
 
 

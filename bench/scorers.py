@@ -18,13 +18,17 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.gateways.engines import build_analyst
-from app.gateways.speech.ports import Material, Passage
+from app.gateways.speech.ports import Material, OwnCriterion, Passage
 from app.interviews.analysis.scores import ROUNDS, STEADY, is_said, turned, wanted
 from app.settings import Settings
 from bench._scorers import BAD, Good
 
 DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-NAMES = wanted(assess_language=True)
+OWN = OwnCriterion(
+    "own_concrete", "Concrete", "Says what they did themselves, with facts such as figures, places and results."
+)
+"""A criterion as a flow has of its own: it has to pass the same checks as the scores that every result has."""
+NAMES = (*wanted(assess_language=True), OWN.key)
 NOT_MEASURED = "not measured: no language model"
 UNSTEADY_SHARE, SWAY, MOVE, STEP, QUOTED = 0.05, 0.2, 0.2, 1.0, 0.95
 """Limits: share of unstable scores, average difference by name or school, any score's move by an order, least difference between a
@@ -51,7 +55,7 @@ class Scorer:
     def scores(self, question, answer, *, language="en-US", turn=0):
         """Values by score; a score that is missing or null is left out."""
         passages = (Passage(0, "agent", question, 0), Passage(1, "user", answer, 0))
-        material = Material(questions=(question,), passages=passages, language=language, title="A job")
+        material = Material((question,), passages, language=language, title="A job", criteria=(OWN,))
         judged = self._analyst.judge(material, scores=turned(NAMES, by=turn)).judged
         given = {one.score: round(one.value, 1) for one in judged if one.value is not None}
         self.calls += 1
