@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-READ = ("README.md", "CHANGELOG.md", "Makefile", "app", "templates", "static/js", "docs", "bench", ".ci")
+READ = ("README.md", "CHANGELOG.md", "Makefile", "app", "templates", "static/js", "docs", "bench", "clients", ".ci")
 KINDS = {".py", ".html", ".js", ".md", ".yaml", ".example", ".sh", ".service", ""}
 LEFT = re.compile(
-    r"^docs/words\.md|^\.ci/english\.py|^app/web/translations/|^bench/speech\.py"
+    r"^docs/words\.md|^\.ci/english\.py|(^|/)node_modules/|^app/web/translations/|^bench/speech\.py"
     r"|^templates/conversation/_consent_"
     r"|^app/gateways/language_model/prompts\.py|^app/operations/(demo/(answers|cli_acts|content)|test_interviews/answers)\.py"
 )

@@ -44,8 +44,8 @@ LEFT_OUT = {
     "Hebrew and training of Piper": ("piper/hebrew", "piper/train"),
     "converters of ctranslate2": ("ctranslate2/converters",),
     "uploads to Hugging Face": ("hf_xet", "hf_xet-*"),
-    "Inter and its tools: the subset is made": (
-        *("fontpkg", "fontpkg-*", "fontpkg_inter", "fontpkg_inter-*", "fontTools", "fonttools-*", "../../../share/man"),
+    "Inter's italics and the tools for its subset, which is made": (
+        *("fontpkg", "fontpkg-*", "fontpkg_inter/files/*Italic*", "fontTools", "fonttools-*", "../../../share/man"),
         *("brotli.py", "_brotli*", "brotli-*"),
     ),
     "installer and builder": ("pip", "pip-*", "hatchling", "hatchling-*", "trove_classifiers", "trove_classifiers-*"),
