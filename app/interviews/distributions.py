@@ -4,7 +4,6 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import sqlalchemy as sa
 
@@ -12,12 +11,12 @@ from app.accounts.models import TeamMember
 from app.candidates.models import Candidate, StatusChange
 from app.candidates.overall import overall
 from app.candidates.queries import statuses_of
-from app.core.db import db
+from app.core.db import db, seconds_between
 from app.core.rooms import rate_first
 from app.flows.criteria import Criterion
 from app.flows.models import FlowCriteria
 from app.interviews.comparison import LABELS
-from app.interviews.insights import MOST, Bar, Span, Spread, bars_of, booked_in, seconds_between, spread_of
+from app.interviews.insights import MOST, Bar, Span, Spread, bars_of, booked_in, spread_of
 from app.interviews.models import Interview, InterviewData
 
 HIGHEST = 5
@@ -117,22 +116,18 @@ def replies(member: TeamMember, span: Span) -> tuple[Spread | None, list[Bar]]:
 def stays(member: TeamMember, span: Span) -> list[Spread]:
     """Seconds that candidates spent in each status before they left it, in the order of the pipeline."""
     theirs = booked_in(member, span, Interview.candidate_id).where(Interview.candidate_id.is_not(None))
-    moves = db.session.execute(
-        sa.select(
-            StatusChange.candidate_id, StatusChange.number, StatusChange.previous, StatusChange.at, Candidate.created_at
-        )
+    before = sa.func.lag(StatusChange.at).over(partition_by=StatusChange.candidate_id, order_by=StatusChange.number)
+    entered = sa.case((StatusChange.number == 1, Candidate.created_at), else_=before)
+    moves = (
+        sa.select(StatusChange.previous, StatusChange.at, seconds_between(entered, StatusChange.at).label("seconds"))
         .join(Candidate, Candidate.id == StatusChange.candidate_id)
         .where(StatusChange.candidate_id.in_(theirs))
-        .order_by(StatusChange.at.desc(), StatusChange.number.desc())
-        .limit(MOST)
-    ).all()
-    since: dict[str, datetime] = {}
+        .subquery()
+    )
+    newest = sa.select(moves.c.previous, moves.c.seconds).order_by(moves.c.at.desc()).limit(MOST)
     lasted: dict[str, list[float]] = defaultdict(list)
-    for candidate_id, number, status, at, added in reversed(moves):
-        entered = added if number == 1 else since.get(candidate_id)
-        if entered is not None:  # else the earlier move is older than the newest ``MOST``
-            lasted[status].append(seconds_between(entered, at))
-        since[candidate_id] = at
+    for status, seconds in db.session.execute(newest):
+        lasted[status].append(seconds)
     statuses = statuses_of(member.organization)
     order = [*statuses, *sorted(set(lasted) - set(statuses))]
     return [spread_of(status, lasted[status]) for status in order if lasted[status]]

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from app.accounts.models import TeamMember
 from app.core.db import db
 from app.flows.models import InterviewFlow
-from app.flows.queries import reach
+from app.interviews.insights import Span, booked_in, last_days, narrowed
 from app.interviews.models import Feedback, Interview
 
 MOST_FLOWS = 20
@@ -46,18 +46,22 @@ class Ratings:
 
 
 def ratings_seen_by(member: TeamMember) -> Ratings:
-    """Ratings in the member's teams, for administrators in the whole organization; the newest comments first."""
+    """Ratings of the last 90 days in the member's teams, for administrators in the whole organization.
+
+    The newest comments come first.
+    """
+    span = narrowed(member, last_days())
     score = Feedback.rating
-    count, average = db.session.execute(_of(member, sa.func.count(score), sa.func.avg(score))).one()
+    count, average = db.session.execute(_of(member, span, sa.func.count(score), sa.func.avg(score))).one()
     by_flow = (
-        _of(member, Interview.flow_id, InterviewFlow.title, sa.func.count(score), sa.func.avg(score))
+        _of(member, span, Interview.flow_id, InterviewFlow.title, sa.func.count(score), sa.func.avg(score))
         .where(score.is_not(None))
         .group_by(Interview.flow_id, InterviewFlow.title)
         .order_by(sa.func.count(score).desc(), InterviewFlow.title)
         .limit(MOST_FLOWS)
     )
     said = (
-        _of(member, Feedback.interview_id, InterviewFlow.title, score, Feedback.comment)
+        _of(member, span, Feedback.interview_id, InterviewFlow.title, score, Feedback.comment)
         .where(Feedback.comment.is_not(None))
         .order_by(Feedback.created_at.desc(), Feedback.interview_id)
         .limit(MOST_COMMENTS)
@@ -69,11 +73,9 @@ def ratings_seen_by(member: TeamMember) -> Ratings:
     return Ratings(count, None if average is None else round(float(average), 1), flows, comments)
 
 
-def _of(member: TeamMember, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
+def _of(member: TeamMember, span: Span, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
     return (
-        sa.select(*columns)
-        .select_from(Feedback)
-        .join(Interview, Interview.id == Feedback.interview_id)
+        booked_in(member, span, *columns)
+        .join(Feedback, Feedback.interview_id == Interview.id)
         .join(InterviewFlow, InterviewFlow.id == Interview.flow_id)
-        .where(*reach(member, Interview), Interview.is_test.is_(False))
     )

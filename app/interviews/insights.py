@@ -5,7 +5,7 @@ All figures cover interviews created in a span of days, without tests. Nothing h
 
 import statistics
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -13,12 +13,15 @@ import sqlalchemy as sa
 
 from app.accounts.models import TeamMember
 from app.candidates.models import Candidate
-from app.core.db import db
+from app.core import clock
+from app.core.db import db, month_of, seconds_between
 from app.flows.models import InterviewFlow
 from app.flows.queries import reach
 from app.interviews.models import Feedback, Interview, Role, Stage, Utterance
+from app.interviews.numbers import numbers_between
 from app.interviews.recordings.models import Media, Recording
 
+USUAL_DAYS = 90
 MOST = 20_000
 """The newest interviews, whose times are read."""
 LENGTHS = (5, 10, 15, 20, 30, 45, 60)
@@ -27,11 +30,25 @@ LENGTHS = (5, 10, 15, 20, 30, 45, 60)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Interviews created from ``since`` to ``until``, both days included (UTC), of one flow or of all ("")."""
+    """Interviews created from ``since`` to ``until``, both days included (UTC), of one flow or of all ("").
+
+    ``numbers``: what ``narrowed`` found, so that no figure looks at interviews of other days.
+    """
 
     since: date
     until: date
     flow_id: str = ""
+    numbers: tuple[int, int] | None = None
+
+    @property
+    def start(self) -> datetime:
+        """The first moment of the first day."""
+        return datetime(self.since.year, self.since.month, self.since.day, tzinfo=UTC)
+
+    @property
+    def end(self) -> datetime:
+        """The first moment after the last day."""
+        return datetime(self.until.year, self.until.month, self.until.day, tzinfo=UTC) + timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +89,18 @@ class FlowCounts:
     started: int = 0
     completed: int = 0
     to_review: int = 0
+
+
+def narrowed(member: TeamMember, span: Span) -> Span:
+    """The span with the numbers of its interviews, for many figures of the same span."""
+    owner = member.organization
+    return replace(span, numbers=numbers_between(owner.id, owner.interview_seq, span.start, span.end))
+
+
+def last_days(*, flow_id: str = "") -> Span:
+    """The last ``USUAL_DAYS`` days, today included."""
+    today = clock.now().date()
+    return Span(today - timedelta(days=USUAL_DAYS - 1), today, flow_id)
 
 
 def counts_of(flows: Collection[InterviewFlow]) -> dict[str, FlowCounts]:
@@ -151,20 +180,24 @@ def by_question(member: TeamMember, span: Span, flow: InterviewFlow) -> list[Bar
 
 def times(member: TeamMember, span: Span) -> tuple[list[Spread], list[Bar]]:
     """Seconds from creation to start, of the interview, and to the result; and the distribution of lengths."""
-    columns = (Interview.created_at, Interview.started_at, Interview.submitted_at, Interview.completed_at)
+    columns = (
+        seconds_between(Interview.created_at, Interview.started_at),
+        seconds_between(Interview.started_at, Interview.submitted_at),
+        seconds_between(Interview.submitted_at, Interview.completed_at),
+    )
     rows = db.session.execute(
         booked_in(member, span, *columns)
         .where(Interview.submitted_at.is_not(None))
         .order_by(Interview.created_at.desc())
         .limit(MOST)
     ).all()
-    talks = [seconds_between(begun, done) for _, begun, done, _ in rows if begun]
+    waits, talks, works = ([row[at] for row in rows if row[at] is not None] for at in range(len(columns)))
     spreads = [
-        spread_of("From creation to start", [seconds_between(booked, begun) for booked, begun, _, _ in rows if begun]),
+        spread_of("From creation to start", waits),
         spread_of("Interview", talks),
-        spread_of("From submission to result", [seconds_between(done, ready) for _, _, done, ready in rows if ready]),
+        spread_of("From submission to result", works),
     ]
-    minutes = [talk / 60 for talk in talks]
+    minutes = [max(0.0, talk) / 60 for talk in talks]
     groups = [(_length(low, most), sum(low < one <= most for one in minutes)) for low, most in _groups()]
     groups.append((f"More than {LENGTHS[-1]} minutes", sum(one > LENGTHS[-1] for one in minutes)))
     return [spread for spread in spreads if spread.count], bars_of(groups, whole=len(minutes))
@@ -187,24 +220,30 @@ def ratings(member: TeamMember, span: Span) -> tuple[float | None, list[Bar]]:
 def usage(member: TeamMember, span: Span) -> list[Used]:
     """Interviews submitted in the span, and minutes recorded, by month and flow, the newest month first."""
     handed_in = (
-        sa.select(Interview.submitted_at, InterviewFlow.id, InterviewFlow.title, Recording.duration)
+        sa.select(
+            month_of(Interview.submitted_at).label("month"), InterviewFlow.id, InterviewFlow.title, Recording.duration
+        )
         .select_from(Interview)
         .join(InterviewFlow, InterviewFlow.id == Interview.flow_id)
         .outerjoin(Recording, sa.and_(Recording.interview_id == Interview.id, Recording.media == Media.AUDIO))
         .where(*_seen(member, span), *_within(Interview.submitted_at, span))
+        .subquery()
     )
-    totals: dict[tuple[str, str], list[Any]] = {}
-    for at, flow_id, title, seconds in db.session.execute(handed_in):
-        one = totals.setdefault((f"{at:%Y-%m}", flow_id), [title, 0, 0.0])
-        one[1] += 1
-        one[2] += (seconds or 0.0) / 60
-    used = [Used(month, id_, title, n, round(minutes, 1)) for (month, id_), (title, n, minutes) in totals.items()]
-    return sorted(sorted(used, key=lambda one: (one.title, one.flow_id)), key=lambda one: one.month, reverse=True)
+    one = handed_in.c
+    minutes = sa.func.coalesce(sa.func.sum(one.duration), 0.0) / 60
+    totals = (
+        sa.select(one.month, one.id, one.title, sa.func.count(), minutes)
+        .group_by(one.month, one.id, one.title)
+        .order_by(one.month.desc(), one.title, one.id)
+    )
+    return [Used(month, id_, title, n, round(spent, 1)) for month, id_, title, n, spent in db.session.execute(totals)]
 
 
 def booked_in(member: TeamMember, span: Span, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
     """``columns`` of the interviews of the span that the member may see, without tests."""
     chosen = sa.select(*columns).select_from(Interview)
+    if span.numbers:
+        chosen = chosen.where(Interview.org_seq > span.numbers[0], Interview.org_seq <= span.numbers[1])
     return chosen.where(*_seen(member, span), *_within(Interview.created_at, span))
 
 
@@ -216,8 +255,7 @@ def _seen(member: TeamMember, span: Span) -> list[sa.ColumnElement[bool]]:
 
 
 def _within(column: Any, span: Span) -> tuple[sa.ColumnElement[bool], ...]:
-    start, end = (datetime(day.year, day.month, day.day, tzinfo=UTC) for day in (span.since, span.until))
-    return column >= start, column < end + timedelta(days=1)
+    return column >= span.start, column < span.end
 
 
 def _groups() -> Iterable[tuple[int, int]]:
@@ -235,14 +273,11 @@ def bars_of(pairs: Iterable[tuple[str, int]], *, whole: int | None = None) -> li
     return [Bar(label, count, count / of if of else 0.0) for label, count in counted]
 
 
-def seconds_between(start: datetime, end: datetime) -> float:
-    """At least 0, because the clocks of two machines may differ."""
-    return max(0.0, (end - start).total_seconds())
-
-
 def spread_of(label: str, seconds: list[float]) -> Spread:
-    """The median and the 90th percentile of ``seconds``, in any order."""
-    ordered = sorted(seconds)
+    """The median and the 90th percentile of ``seconds``, in any order. Less than 0 counts as 0: the clocks of two
+    machines may differ.
+    """
+    ordered = sorted(max(0.0, one) for one in seconds)
     if not ordered:
         return Spread(label, 0, 0.0, 0.0)
     most = ordered[min(len(ordered) - 1, int(len(ordered) * 0.9))]

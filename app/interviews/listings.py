@@ -5,7 +5,7 @@ offsets walk the index; deep ones first skip whole thousands by their counters.
 """
 
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple, Protocol
 
@@ -18,14 +18,13 @@ from app.core.db.prepared import Prepared
 from app.core.errors import NotFound
 from app.flows.models import InterviewFlow
 from app.interviews.models import Interview, InterviewBucket, InterviewData, InterviewStatus, InterviewTestBucket
+from app.interviews.numbers import number_before
 from app.interviews.queries import MISSING, interview_for
 
 BUCKET = 1000
 """Interviews per counter."""
 DEEP = 10_000
 """From this offset on, a filtered list skips by counters."""
-SIDE_BY_SIDE = timedelta(minutes=5)
-"""Longer than any call that creates an interview: numbers may differ by that much from the order of creation."""
 
 
 class Published(NamedTuple):
@@ -90,7 +89,8 @@ def published_page(
     if flow is not None:
         inside.append(_I.flow_id == flow.id)
     if created_after is not None:
-        inside += [_I.created_at > created_after, _I.org_seq > _number_before(organization, created_after)]
+        before = number_before(organization.id, organization.interview_seq, created_after)
+        inside += [_I.created_at > created_after, _I.org_seq > before]
     if inside:
         given = {"organization_id": organization.id, "team_id": team and team.id, "status": status, "is_test": is_test}
         inside += [_I[name] == value for name, value in given.items() if value is not None]
@@ -112,20 +112,6 @@ def _narrow_page(inside: list[sa.ColumnElement[bool]], transcript: str, page: sl
     ids = sa.select(_I.id).where(*inside).order_by(_I.org_seq.desc()).slice(page.start, page.stop)
     rows = db.session.execute(_statement(transcript).where(_I.id.in_(ids)).order_by(_I.org_seq.desc()))
     return [_published(row) for row in rows]
-
-
-def _number_before(organization: Numbered, moment: datetime) -> int:
-    """The highest number before which no interview was created after ``moment``, by halving: there is no index."""
-    at = sa.select(_I.created_at).where(_I.organization_id == organization.id).order_by(_I.org_seq).limit(1)
-    low, high = 0, organization.interview_seq
-    while low < high:
-        middle = (low + high + 1) // 2
-        created = db.session.scalar(at.where(_I.org_seq >= middle))
-        if created is not None and created <= moment - SIDE_BY_SIDE:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _how_many(owner: Numbered, *, is_test: bool | None) -> int:

@@ -102,7 +102,7 @@ class Figures:
     def questions(self) -> Sheet:
         """At which question candidates leave."""
         flow = self.asked
-        span = Span(self._span.since, self._span.until, flow.id) if flow else self._span
+        span = replace(self._span, flow_id=flow.id) if flow else self._span
         bars = insights.by_question(self._member, span, flow) if flow else []
         return _bars("questions", "Drop-off by question", bars, headings=("Question", "Answered"))
 

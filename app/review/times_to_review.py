@@ -1,15 +1,14 @@
 """How long results wait until a member rates them or moves the candidate, for the insights page."""
 
 from collections import defaultdict
-from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
 from app.accounts.models import Role, TeamMember
 from app.candidates.models import StatusChange
-from app.core.db import db
-from app.interviews.insights import MOST, Span, Spread, booked_in, seconds_between, spread_of
+from app.core.db import db, seconds_between
+from app.interviews.insights import MOST, Span, Spread, booked_in, spread_of
 from app.interviews.models import Interview
 from app.review.ratings.models import Assessment
 
@@ -22,46 +21,37 @@ def times_to_review(member: TeamMember, span: Span) -> list[Spread]:
     A review is a rating, or a move of the candidate after the result. Administrators see every recruiter, others
     only themselves. Empty without reviews.
     """
-    first: dict[str, tuple[datetime, datetime, str]] = {}
-    for interview_id, ready, by_id, at in (*_moves(member, span), *_ratings(member, span)):
-        if interview_id not in first or (at, by_id) < first[interview_id][1:]:
-            first[interview_id] = (ready, at, by_id)
+    reviews = sa.union_all(_moves(member, span), _ratings(member, span)).subquery()
+    order = sa.func.row_number().over(partition_by=reviews.c.interview_id, order_by=(reviews.c.at, reviews.c.by_id))
+    each = sa.select(reviews, order.label("place")).subquery()
+    first = sa.select(each.c.by_id, each.c.seconds).where(each.c.place == 1).order_by(each.c.created_at.desc())
     waits: dict[str, list[float]] = defaultdict(list)
-    for ready, at, by_id in first.values():
-        waits[by_id].append(seconds_between(ready, at))
+    for by_id, seconds in db.session.execute(first.limit(MOST)):
+        waits[by_id].append(seconds)
     if not waits:
         return []
     named = [spread_of(name, waits[by_id]) for by_id, name in _names(member, set(waits))]
     return [spread_of(EVERYONE, [wait for each in waits.values() for wait in each]), *named]
 
 
-def _moves(member: TeamMember, span: Span) -> list[tuple[str, datetime, str, datetime]]:
-    """Each interview with a result, when it was ready, and each member's first move of the candidate after that."""
-    columns = (Interview.id, Interview.completed_at, StatusChange.by_id)
-    moved = (
-        booked_in(member, span, *columns, sa.func.min(StatusChange.at))
-        .join(StatusChange, StatusChange.candidate_id == Interview.candidate_id)
-        .where(StatusChange.by_id.is_not(None), StatusChange.at >= Interview.completed_at)
-        .group_by(*columns, Interview.created_at)
+def _moves(member: TeamMember, span: Span) -> sa.Select[*tuple[Any, ...]]:
+    """Each move of a candidate by a member after a result: the interview, who, when, and how long after the result."""
+    moved = _reviews(member, span, by=StatusChange.by_id, at=StatusChange.at)
+    return moved.join(StatusChange, StatusChange.candidate_id == Interview.candidate_id).where(
+        StatusChange.by_id.is_not(None), StatusChange.at >= Interview.completed_at
     )
-    return _newest(moved)
 
 
-def _ratings(member: TeamMember, span: Span) -> list[tuple[str, datetime, str, datetime]]:
+def _ratings(member: TeamMember, span: Span) -> sa.Select[*tuple[Any, ...]]:
     """The same for ratings, of which only the time of the last change is known."""
-    columns = (Interview.id, Interview.completed_at, Assessment.member_id)
-    rated = (
-        booked_in(member, span, *columns, sa.func.min(Assessment.changed_at))
-        .join(Assessment, Assessment.interview_id == Interview.id)
-        .where(Interview.completed_at.is_not(None))
-        .group_by(*columns, Interview.created_at)
-    )
-    return _newest(rated)
+    rated = _reviews(member, span, by=Assessment.member_id, at=Assessment.changed_at)
+    return rated.join(Assessment, Assessment.interview_id == Interview.id).where(Interview.completed_at.is_not(None))
 
 
-def _newest(query: sa.Select[*tuple[Any, ...]]) -> list[tuple[str, datetime, str, datetime]]:
-    rows = db.session.execute(query.order_by(Interview.created_at.desc()).limit(MOST))
-    return [(interview_id, ready, by_id, at) for interview_id, ready, by_id, at in rows]
+def _reviews(member: TeamMember, span: Span, *, by: Any, at: Any) -> sa.Select[*tuple[Any, ...]]:
+    waited = seconds_between(Interview.completed_at, at).label("seconds")
+    columns = (Interview.id.label("interview_id"), Interview.created_at, by.label("by_id"), at.label("at"), waited)
+    return booked_in(member, span, *columns)
 
 
 def _names(member: TeamMember, ids: set[str]) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from app.core import clock
 from app.core.db import db
 from app.flows.models import InterviewFlow
 from app.interviews import distributions as spreads
-from app.interviews import insights
+from app.interviews import insights, numbers
 from app.interviews.insights import Bar, Span
 from app.interviews.models import Interview, Stage
 from app.interviews.recordings.models import Media, Recording
@@ -58,6 +58,26 @@ def test_both_ends_of_the_span_count_and_nothing_beyond(owner: Person, past: Mad
     for at in (datetime(2026, 2, 28, 23, 59, 59, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)):
         past(at=at)
     assert counts(insights.funnel(owner.member, MARCH))["Created"] == 2
+
+
+def test_many_interviews_are_found_by_their_numbers(owner: Person, past: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, after = MARCH.start, MARCH.end
+    for at in (
+        *(first - timedelta(days=days) for days in range(40, 0, -8)),
+        *(first - timedelta(seconds=1), first),  # as calls side by side commit: in the order of their numbers or not
+        *(first + timedelta(hours=hours) for hours in range(0, 24 * 31, 24)),
+        *(after, after - timedelta(seconds=1)),
+        *(after + timedelta(days=days) for days in range(5)),
+    ):
+        past(at=at)
+    assert insights.narrowed(owner.member, MARCH).numbers is None
+    monkeypatch.setattr(numbers, "FEW", 0)
+    span = insights.narrowed(owner.member, MARCH)
+    assert counts(insights.funnel(owner.member, span)) == counts(insights.funnel(owner.member, MARCH))
+    assert counts(insights.funnel(owner.member, span))["Created"] == 33
+    assert span.numbers == (5, 41)
+    empty = Span(date(2025, 1, 1), date(2025, 1, 31))
+    assert insights.narrowed(owner.member, empty).numbers == (0, 0)
 
 
 def test_each_question_tells_how_many_answered_it(owner: Person, past: Made, flow: InterviewFlow) -> None:

@@ -19,8 +19,11 @@ from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import event
 from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.engine import Connection, Dialect, Engine
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, mapped_column, registry
+from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.dml import ReturningUpdate
+from sqlalchemy.sql.functions import FunctionElement
 
 from app.core import clock
 from app.core.db import row_security
@@ -81,6 +84,42 @@ def contains(word: str, *columns: Any) -> sa.ColumnElement[bool]:
     # LIKE of SQLite ignores case by itself, and takes half as long without lower().
     is_sqlite = db.engine.dialect.name == "sqlite"
     return sa.or_(*((one.contains if is_sqlite else one.icontains)(word, autoescape=True) for one in columns))
+
+
+class seconds_between(FunctionElement[float]):  # noqa: N801 - used like a function of SQL
+    """Seconds from one moment to another; NULL if either is. SQLite counts in whole milliseconds."""
+
+    type = sa.Float()
+    inherit_cache = True
+
+
+@compiles(seconds_between, "postgresql")
+def _seconds_on_postgresql(element: seconds_between, compiler: SQLCompiler, **options: Any) -> str:
+    start, end = (compiler.process(one, **options) for one in element.clauses)
+    return f"CAST(EXTRACT(EPOCH FROM {end} - {start}) AS DOUBLE PRECISION)"
+
+
+@compiles(seconds_between, "sqlite")
+def _seconds_on_sqlite(element: seconds_between, compiler: SQLCompiler, **options: Any) -> str:
+    start, end = (compiler.process(one, **options) for one in element.clauses)
+    return f"ROUND((JULIANDAY({end}) - JULIANDAY({start})) * 86400, 3)"
+
+
+class month_of(FunctionElement[str]):  # noqa: N801 - used like a function of SQL
+    """The month of a moment in UTC, as ``2026-01``."""
+
+    type = sa.String()
+    inherit_cache = True
+
+
+@compiles(month_of, "postgresql")
+def _month_on_postgresql(element: month_of, compiler: SQLCompiler, **options: Any) -> str:
+    return f"TO_CHAR({compiler.process(element.clauses, **options)} AT TIME ZONE 'UTC', 'YYYY-MM')"
+
+
+@compiles(month_of, "sqlite")
+def _month_on_sqlite(element: month_of, compiler: SQLCompiler, **options: Any) -> str:
+    return f"STRFTIME('%Y-%m', {compiler.process(element.clauses, **options)})"
 
 
 def new_id() -> str:

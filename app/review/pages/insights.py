@@ -17,7 +17,7 @@ from app.review.figures import KEYS, Figures, Sheet, ticks
 from app.web.csv import sheet
 from app.web.fields import day_in
 
-USUAL = timedelta(days=89)
+USUAL = timedelta(days=insights.USUAL_DAYS - 1)
 LONGEST = timedelta(days=3 * 366)
 
 
@@ -26,8 +26,7 @@ def _for_cards() -> dict[str, Any]:
     """For the flow's page: its counts, and the funnel and average rating of its interviews of the last 90 days."""
 
     def figures_of(flow: InterviewFlow) -> dict[str, Any]:
-        today, member = clock.now().date(), current_member()
-        span = Span(today - USUAL, today, flow.id)
+        member, span = current_member(), insights.last_days(flow_id=flow.id)
         return {"steps": insights.funnel(member, span), "rating": insights.ratings(member, span)[0], "span": span}
 
     return {"figures_of": figures_of, "counts_of": insights.counts_of}
@@ -37,6 +36,7 @@ def _for_cards() -> dict[str, Any]:
 def numbers() -> str:
     """Charts of interviews, scores, reviews and feedback, each with its table, and usage."""
     member, (span, flow, errors) = current_member(), _span()
+    span = insights.narrowed(member, span)
     charts = Figures(member, span, flow)
     return render_template(
         "review/insights.html",
