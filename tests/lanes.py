@@ -24,7 +24,7 @@ LONGEST = (
     "one",
 )
 """Lanes that take minutes, the longest first: one that began last would keep everybody waiting."""
-MARKED = re.compile(r'^pytestmark = .*\bxdist_group\("([\w-]+)"\)', re.MULTILINE)
+MARKED = re.compile(r'^pytestmark = (?:\[[^\]]*|.*)\bxdist_group\("([\w-]+)"\)', re.MULTILINE)
 
 
 @functools.cache

@@ -55,14 +55,20 @@ class Reader:
     def read(self, limit: int = 100) -> list[dict[str, Any]]:
         """Read to the end, once nothing delays what is committed; returns the changes.
 
-        Of a transaction that is open elsewhere on the server and ends meanwhile, the feed cannot know where it was.
+        Of a transaction that is open elsewhere on the server and ends meanwhile, the feed cannot know where it was. It
+        may do so while a page is read, too: the end is where two pages in a row are empty.
         """
         deadline = time.monotonic() + 30
         unsettled = sa.select(sa.func.count()).select_from(Change).where(~commit_order.is_settled(Change.txid))
         while db.session.scalar(unsettled) and time.monotonic() < deadline:
             db.session.rollback()
             time.sleep(0.01)
-        return self.read_now(limit)
+        changes, empty = [], 0
+        while empty < (2 if GIVEN_URL else 1):
+            found = self.read_now(limit)
+            changes += found
+            empty = 0 if found else empty + 1
+        return changes
 
     def read_now(self, limit: int = 100) -> list[dict[str, Any]]:
         """The same, whatever is delayed."""

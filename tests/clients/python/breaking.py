@@ -9,7 +9,9 @@ from email.utils import formatdate
 from typing import Self
 
 Way = Callable[["Line", socket.socket, bytes], None]
-HANGS = 3.0
+HANGS = 5.0
+SOON, LATE = 2.0, 60.0
+"""Seconds that a client is given for a way that takes longer, and for all others: the machine may be slow."""
 
 
 class Line:
@@ -20,6 +22,7 @@ class Line:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self.requests: list[bytes] = []
+        self.seconds = SOON if {silence, slow_drip} & set(ways) else LATE
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._serve, daemon=True).start()
@@ -42,9 +45,9 @@ class Line:
         with connection:
             if way is reset_at_once:
                 return reset(connection)
-            request = read_request(connection)
-            self.requests.append(request)
             try:
+                request = read_request(connection)
+                self.requests.append(request)
                 way(self, connection, request)
             except OSError:  # the client has given up
                 return None
@@ -58,16 +61,23 @@ class Line:
         return head + b"\r\n\r\n", body
 
 
+def received(connection: socket.socket) -> bytes:
+    """The next bytes. Raises ConnectionError at the end."""
+    if piece := connection.recv(65536):
+        return piece
+    raise ConnectionError("The request has no end.")
+
+
 def read_request(connection: socket.socket) -> bytes:
     raw = b""
     while b"\r\n\r\n" not in raw:
-        raw += connection.recv(65536)
+        raw += received(connection)
     head, _, body = raw.partition(b"\r\n\r\n")
     length = next(
         (int(v) for n, _, v in (x.partition(b":") for x in head.split(b"\r\n")) if n.lower() == b"content-length"), 0
     )
     while len(body) < length:
-        body += connection.recv(65536)
+        body += received(connection)
     return head + b"\r\n\r\n" + body
 
 

@@ -33,7 +33,6 @@ WAYS = {
     "503 with seconds": refuses("503 Service Unavailable", "Retry-After: 5"),
     "504 after the work": refuses("504 Gateway Timeout", works=True),
 }
-QUICK = {"timeout": 1.0}
 
 
 @pytest.fixture
@@ -47,7 +46,7 @@ def port(served: Served) -> int:
 
 
 def created(line: Line, key: str, flow_id: str, slept: list[float]) -> str:
-    with Parley(key, line.url, **QUICK) as client:
+    with Parley(key, line.url, timeout=line.seconds) as client:
         client._sleep = slept.append
         return client.interviews.create(flow_id).interview_id
 
@@ -57,7 +56,7 @@ def created_with_asyncio(line: Line, key: str, flow_id: str, slept: list[float])
         async def sleep(seconds: float) -> None:
             slept.append(seconds)
 
-        async with AsyncParley(key, line.url, **QUICK) as client:
+        async with AsyncParley(key, line.url, timeout=line.seconds) as client:
             client._sleep = sleep
             return (await client.interviews.create(flow_id)).interview_id
 
@@ -158,7 +157,7 @@ def test_a_page_instead_of_json_is_an_error_of_its_own(served: Served, flow_id: 
 
 def test_without_retries_the_first_fault_is_the_last(served: Served, port: int) -> None:
     for way in (breaking.reset_at_once, breaking.silence, refuses("409 Conflict", "Retry-After: 0")):
-        with Line(port, way) as line, Parley(served.key, line.url, max_retries=0, timeout=0.5) as client:
+        with Line(port, way) as line, Parley(served.key, line.url, max_retries=0, timeout=line.seconds) as client:
             with pytest.raises(parley.ParleyError):
                 client.ping()
             assert client.ping() == "pong"
