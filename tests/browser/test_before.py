@@ -173,7 +173,7 @@ def test_a_reload_is_no_way_round_the_check(with_microphone: Any, server: Runnin
 def test_another_microphone_has_to_prove_itself_anew(page: Any, server: Running) -> None:
     check_now(page, server)
     until(page, "!document.querySelector('[data-do=start]').disabled")
-    assert page.locator("#microphone option").count() >= 2
+    until(page, "document.querySelectorAll('#microphone option').length >= 2")
     page.select_option("#microphone", index=1)
     until(page, "document.querySelector('[data-text=check]').textContent === 'We can hear you.'")
     until(page, "!document.querySelector('[data-do=start]').disabled")
@@ -198,7 +198,7 @@ def test_the_camera_is_seen_and_chosen_where_the_flow_records_it(page: Any, serv
     server.story.flow["is_video_enabled"] = True
     check_now(page, server)
     until(page, "document.querySelector('[data-part=preview]')?.videoWidth > 0")
-    assert page.locator("#camera option").count() >= 1
+    until(page, "document.querySelectorAll('#camera option').length >= 1")
     assert_accessible(page)
 
 
