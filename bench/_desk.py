@@ -24,6 +24,7 @@ from app.review.ratings.models import Assessment
 AGE = timedelta(days=3 * 365)
 AGAIN = 0.3
 """Share of candidates with a second interview, which is still open."""
+LATER = timedelta(days=30)
 RATED = 0.2
 """Share of interviews with a member's ratings."""
 AUDIT_ROWS = 2_000_000
@@ -129,11 +130,15 @@ def _candidate(
 def _interviews(
     people: list[dict[str, Any]], *, common: dict[str, Any], chance: random.Random, now: datetime
 ) -> list[dict[str, Any]]:
-    """One completed interview for each candidate, the newest candidate's last; then the open ones. Returns the former."""
+    """One completed interview for each candidate, and for some an open one a month later, in the order of creation.
+
+    Returns the completed ones in the order of ``people``.
+    """
     rows = []
-    again = chance.sample(people, round(len(people) * AGAIN))
-    for number, person in enumerate([*reversed(people), *again], 1):
-        is_done = number <= len(people)
+    again = [(min(one["created_at"] + LATER, now), one) for one in chance.sample(people, round(len(people) * AGAIN))]
+    first = [(one["created_at"], one) for one in people]
+    wanted = sorted(((at, place < len(first), one) for place, (at, one) in enumerate([*first, *again])), key=_by_time)
+    for number, (at, is_done, person) in enumerate(wanted, 1):
         rows.append(
             {
                 **common,
@@ -149,14 +154,18 @@ def _interviews(
                 "interviewee_email_address": person["email"],
                 "interviewee_first_name": person["first_name"],
                 "interviewee_last_name": person["last_name"],
-                "created_at": person["created_at"] if is_done else now,
+                "created_at": at,
                 "started_at": person["created_at"] + timedelta(minutes=40) if is_done else None,
                 "submitted_at": person["created_at"] + timedelta(minutes=55) if is_done else None,
                 "completed_at": person["interviewed_at"] if is_done else None,
             }
         )
     _insert(Interview, rows)
-    return rows[: len(people)][::-1]
+    return [one for one in reversed(rows) if one["stage"] is Stage.COMPLETED]
+
+
+def _by_time(wanted: tuple[datetime, bool, dict[str, Any]]) -> datetime:
+    return wanted[0]
 
 
 def _results(done: list[dict[str, Any]], *, now: datetime) -> None:

@@ -149,7 +149,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         choices={"": "Organization default", "yes": "Yes", "no": "No"},
         description=(
             "Yes: members see the scores and the summary of a result only after they have rated it, so that no one's "
-            "rating follows the AI's. Members can show scores without a rating, and Parley records it."
+            "rating follows the AI's. Members can show scores without rating, and Parley records this."
         ),
     )
     additional_info = TextAreaField(

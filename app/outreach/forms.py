@@ -19,20 +19,20 @@ class _Blamed(FlaskForm):  # type: ignore[misc]
 class InviteForm(_Blamed):
     flow = SelectField("Flow", validate_choice=False)
     rows = TextAreaField(
-        "People",
+        "Candidates",
         description="One candidate per line: name and email address, in any order. You can paste cells from a "
         "spreadsheet.",
         render_kw={"rows": 6, "spellcheck": "false", "autocomplete": "off"},
     )
-    file = FileField("Or a CSV file", description="With the same columns, or with a header row that names them.")
-    recruiter = SelectField("Recruiter", validate_choice=False)
+    file = FileField("Or a CSV file", description="Use the same columns, or add a header row that names them.")
+    recruiter = SelectField("Assigned recruiter", validate_choice=False)
     by_mail = BooleanField(
         "Email each candidate their link", description="If you turn this off, you send the links yourself."
     )
 
     def offer(self, flows: list[tuple[str, str]], recruiters: list[tuple[str, str]]) -> None:
         self.flow.choices = flows
-        self.recruiter.choices = [("", "No one yet"), *recruiters]
+        self.recruiter.choices = [("", "Unassigned"), *recruiters]
 
 
 class PlanForm(_Blamed):

@@ -19,7 +19,8 @@ class EndpointForm(FlaskForm):  # type: ignore[misc]
         "URL", description="Parley sends the events of all flows there, beside each flow's own webhook URL."
     )
     secret = StringField(
-        "Secret", description="Signs the events so that you can verify them. Leave this empty, and Parley creates one."
+        "Secret",
+        description="Signs the events so that you can verify them. If you leave this empty, Parley creates one.",
     )
 
     def values(self) -> dict[str, Any] | None:

@@ -149,7 +149,7 @@ def test_filters_apply_at_once_and_live_in_the_address(listed: Callable[..., Any
     assert asked(page) == {}
     page.get_by_role("button", name="More filters").click()
     assert_accessible(page)
-    page.get_by_label("Not in status").select_option("invited")
+    page.get_by_label("Status is not").select_option("invited")
     shows(page, 0)
     page.get_by_role("button", name="Done").click()
     page.get_by_role("button", name="More filters (1)").wait_for()
@@ -235,7 +235,7 @@ def test_the_menu_of_a_row_opens_by_key_and_leads_back(listed: Callable[..., Any
     menu.wait_for(state="hidden")
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Actions for Ada Lindqvist"
     page.keyboard.press("Enter")
-    menu.get_by_label("Let the link work for").select_option("60")
+    menu.get_by_label("Extend the link to").select_option("60")
     menu.get_by_role("button", name="Extend link").click()
     page.get_by_text("The link of Ada Lindqvist works until").wait_for()
     assert "text=ada" in page.url

@@ -125,7 +125,7 @@ def test_active_filters_are_named_and_removed_one_by_one(owner: Person, three: d
         "Status: Invited",
         "Recruiter: Unassigned",
         "Tag: remote",
-        "Not in status: Rejected",
+        "Status is not: Rejected",
         "Without tag: old",
         "Score from 1",
         "Score to 4.5",

@@ -209,7 +209,9 @@ def test_figures_of_few_results_leave_out_what_is_not_seen_yet(owner: Person, sc
         return trends.flows(owner.member, span, found)[0].score, medians, sum(bar.count for bar in bars)
 
     assert figures() == (None, {}, 0)
-    assert "A figure of fewer than 5 scores leaves them out" in words_of(owner.browser.get("/insights"))
+    assert "Figures based on fewer than 5 scores do not include those results" in words_of(
+        owner.browser.get("/insights")
+    )
     rate(owner, made[3], overall_value="4.0")
     assert figures()[0] == 4.0
     assert figures()[1]["Skills"] == 4.0

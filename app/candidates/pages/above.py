@@ -87,7 +87,7 @@ def chips(filters: CandidateFilter, names: Names) -> list[Link]:
         "status": filters.status and f"Status: {capital(filters.status)}",
         "recruiter": filters.recruiter_id and f"Recruiter: {recruiters.get(filters.recruiter_id, 'unknown')}",
         "tag": filters.tag and f"Tag: {filters.tag}",
-        "without_status": filters.without_status and f"Not in status: {capital(filters.without_status)}",
+        "without_status": filters.without_status and f"Status is not: {capital(filters.without_status)}",
         "without_tag": filters.without_tag and f"Without tag: {filters.without_tag}",
         "score_from": filters.score_from is not None and f"Score from {filters.score_from:g}",
         "score_to": filters.score_to is not None and f"Score to {filters.score_to:g}",

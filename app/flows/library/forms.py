@@ -17,7 +17,7 @@ class QuestionForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     language = SelectField("Language", validate_choice=False, choices={code: language_name(code) for code in LANGUAGES})
     tags = StringField(
         "Tags",
-        description=f"Up to {MOST_TAGS} words to find the question by, with commas between them: teamwork, sales.",
+        description=f"Up to {MOST_TAGS} words that help members find the question, with commas between: team, sales.",
     )
     note = TextAreaField(
         "What a good answer shows",
@@ -25,7 +25,7 @@ class QuestionForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         render_kw={"maxlength": LONGEST_NOTE, "rows": 3},
     )
     reason = TextAreaField(
-        "Reason to keep this question all the same",
+        "Reason for keeping this question",
         description="Your reason is stored with the question. The audit log records the topic.",
         render_kw={"maxlength": LONGEST_REASON, "rows": 2},
     )

@@ -44,12 +44,12 @@ class PreferenceForm(_Blamed):
     webhook_failing = SelectField("Webhooks are failing", choices=PACES)
     is_own_only = BooleanField(
         "Only about interviews that are assigned to me",
-        description="You also get requests about interviews that are assigned to no one.",
+        description="You also get notices of requests for interviews that are not assigned to anyone.",
     )
     hour = SelectField("Send the daily email at", choices=_choices({str(hour): f"{hour:02}:00" for hour in range(24)}))
     time_zone = SelectField("Time zone", validate_choice=False)
     with_names = BooleanField(
-        "Name the candidates", description="Without this, emails name the flow and link to the interview."
+        "Name the candidates", description="If you turn this off, emails only name the flow and link to the interview."
     )
     with_scores = BooleanField("Show the overall score of results")
 
@@ -91,14 +91,14 @@ class PreferenceForm(_Blamed):
 class ChannelForm(_Blamed):
     """One channel in Slack or Teams."""
 
-    name = StringField("Name", description="As it is called in Slack or Teams, such as #hiring.")
+    name = StringField("Name", description="The channel's name in Slack or Teams, such as #hiring.")
     service = RadioField("Service", choices=_choices(NAMES))
     secret_url = StringField("Webhook URL")  # so called that it is not shown again after signing in
     kinds = SelectMultipleField("Post when", choices=_choices(KINDS), validate_choice=False)
     with_names = BooleanField(
         "Name the candidates",
-        description="Everyone in the channel reads them, and Slack or Teams stores them. An erasure in Parley does not "
-        "reach them there.",
+        description="Everyone in the channel can read the names, and Slack or Teams stores them. Erasing a "
+        "candidate in Parley does not remove the name there.",
     )
     with_scores = BooleanField("Show the overall score of results")
 

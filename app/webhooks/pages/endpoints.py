@@ -52,7 +52,7 @@ def add() -> str | tuple[str, int] | AnyResponse:
         else:
             db.session.commit()
             remember(new.id, secret)
-            flash("The endpoint is added. It gets every event from now on.", "good")
+            flash("The endpoint was added. It gets every event from now on.", "good")
             return redirect(url_for("webhooks.endpoint", endpoint_id=new.id), 303)
     return render_template("webhooks/new_endpoint.html", form=form), 422 if form.errors else 200
 
