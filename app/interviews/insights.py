@@ -93,8 +93,7 @@ class FlowCounts:
 
 def narrowed(member: TeamMember, span: Span) -> Span:
     """The span with the numbers of its interviews, for many figures of the same span."""
-    owner = member.organization
-    return replace(span, numbers=numbers_between(owner.id, owner.interview_seq, span.start, span.end))
+    return replace(span, numbers=numbers_between(member.organization, span.start, span.end))
 
 
 def last_days(*, flow_id: str = "") -> Span:

@@ -7,7 +7,7 @@ offsets walk the index; deep ones first skip whole thousands by their counters.
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -18,7 +18,7 @@ from app.core.db.prepared import Prepared
 from app.core.errors import NotFound
 from app.flows.models import InterviewFlow
 from app.interviews.models import Interview, InterviewBucket, InterviewData, InterviewStatus, InterviewTestBucket
-from app.interviews.numbers import number_before
+from app.interviews.numbers import Numbered, number_before
 from app.interviews.queries import MISSING, interview_for
 
 BUCKET = 1000
@@ -61,16 +61,6 @@ def published_among(organization_id: str, ids: Collection[str]) -> list[Publishe
     return [_published(row) for row in db.session.connection().execute(mine)]
 
 
-class Numbered(Owner, Protocol):
-    """An organization or a team, with the last of the numbers by which its interviews are listed."""
-
-    @property
-    def interview_seq(self) -> int: ...
-
-    @property
-    def interview_test_seq(self) -> int: ...
-
-
 def published_page(
     organization: Numbered,
     *,
@@ -89,8 +79,7 @@ def published_page(
     if flow is not None:
         inside.append(_I.flow_id == flow.id)
     if created_after is not None:
-        before = number_before(organization.id, organization.interview_seq, created_after)
-        inside += [_I.created_at > created_after, _I.org_seq > before]
+        inside += [_I.created_at > created_after, _I.org_seq > number_before(organization, created_after)]
     if inside:
         given = {"organization_id": organization.id, "team_id": team and team.id, "status": status, "is_test": is_test}
         inside += [_I[name] == value for name, value in given.items() if value is not None]

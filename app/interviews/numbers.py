@@ -5,9 +5,11 @@ halving the numbers, which takes a few small reads and no index of times.
 """
 
 from datetime import datetime, timedelta
+from typing import Protocol
 
 import sqlalchemy as sa
 
+from app.accounts.models import Owner
 from app.core.db import db
 from app.interviews.models import Interview
 
@@ -19,10 +21,20 @@ FEW = 1_000
 _I = Interview.__table__.c
 
 
-def number_before(organization_id: str, last: int, moment: datetime) -> int:
-    """The highest number up to which no interview was created after ``moment``; ``last`` is the organization's last."""
-    at = sa.select(_I.created_at).where(_I.organization_id == organization_id).order_by(_I.org_seq).limit(1)
-    low, high = 0, last
+class Numbered(Owner, Protocol):
+    """An organization or a team, with the last of the numbers by which its interviews are listed."""
+
+    @property
+    def interview_seq(self) -> int: ...
+
+    @property
+    def interview_test_seq(self) -> int: ...
+
+
+def number_before(organization: Numbered, moment: datetime) -> int:
+    """The highest number up to which no interview was created after ``moment``."""
+    at = sa.select(_I.created_at).where(_I.organization_id == organization.id).order_by(_I.org_seq).limit(1)
+    low, high = 0, organization.interview_seq
     while low < high:
         middle = (low + high + 1) // 2
         created = db.session.scalar(at.where(_I.org_seq >= middle))
@@ -33,15 +45,12 @@ def number_before(organization_id: str, last: int, moment: datetime) -> int:
     return low
 
 
-def numbers_between(organization_id: str, last: int, start: datetime, end: datetime) -> tuple[int, int] | None:
+def numbers_between(organization: Numbered, start: datetime, end: datetime) -> tuple[int, int] | None:
     """Numbers (above the first, up to the second) with all interviews created from ``start`` until before ``end``.
 
-    None for few interviews. ``last`` is the number of the organization's last one.
+    None for few interviews.
     """
-    if last < FEW:
+    if organization.interview_seq < FEW:
         return None
     # Two sides, also where the second is the last number: SQLite prefers an index that a range narrows on both.
-    return (
-        number_before(organization_id, last, start),
-        number_before(organization_id, last, end + 2 * SIDE_BY_SIDE),
-    )
+    return number_before(organization, start), number_before(organization, end + 2 * SIDE_BY_SIDE)
