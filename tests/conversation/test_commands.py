@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.conversation.script.commands import confirmed, spoken_command
+from app.conversation.script.commands import LONGEST, confirmed, spoken_command
 from app.conversation.script.machine import Event
 from app.gateways.speech.catalogue import LANGUAGES
 
@@ -560,6 +560,17 @@ def test_every_language_has_every_command_and_answers_that_are_none() -> None:
 @pytest.mark.parametrize(("language", "event", "text"), cases(SAID))
 def test_a_whole_short_utterance_is_a_command(language: str, event: Event, text: str) -> None:
     assert spoken_command(text, language) is event
+
+
+@pytest.mark.parametrize(("language", "event", "text"), cases(SAID))
+def test_a_command_that_is_said_again_is_one(language: str, event: Event, text: str) -> None:
+    twice = f"{text} {text}"
+    assert spoken_command(twice, language) is (event if len(twice) <= LONGEST else None)
+
+
+def test_a_command_and_another_one_are_an_answer() -> None:
+    assert spoken_command("repeat the question next question", "en-US") is None
+    assert spoken_command("repeat repeat repeat repeat", "en-US") is None
 
 
 @pytest.mark.parametrize(("language", "text"), [(code, text) for code, texts in ANSWERS.items() for text in texts])

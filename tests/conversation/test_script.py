@@ -212,6 +212,14 @@ def test_a_question_that_was_hardly_heard_is_put_again_after_an_answer_and_only_
     assert onward.place == Place(Phase.QUESTION, 1), "a candidate who interrupts it again does not want to hear it"
 
 
+def test_a_question_of_which_nothing_was_heard_is_put_for_the_first_time_afterwards() -> None:
+    first = step(TWO, noticed(begun().place, 0.0), Event.ANSWER, text="over the greeting")
+    second = step(TWO, noticed(first.place, 0.4), Event.ANSWER, text="over the question")
+    assert [second.lines[0].kind, second.place.question] == [Kind.WHOLE, 0]
+    third = step(TWO, noticed(second.place, 0.4), Event.ANSWER, text="because")
+    assert third.place == Place(Phase.QUESTION, 1)
+
+
 def test_an_interrupted_announcement_puts_the_question_again_but_not_for_ever() -> None:
     place, announced = noticed(begun().place, 0.4), 0
     while (reply := step(TWO, place, Event.ANSWER, text="hm")).lines[0].kind is Kind.WHOLE:

@@ -76,13 +76,14 @@ def _patterns(short: str) -> dict[Event, re.Pattern[str]]:
 
 @cache
 def _whole(short: str, name: str) -> re.Pattern[str]:
-    """What is meant, between any number of words of politeness."""
+    """What is meant, between any number of words of politeness; people who are not heard say it up to three times."""
     gap = "" if short in _COMPACT else " "
     words = _WORDS[short]
     before, core, after = (
         _any_of(part, short) for part in (words["greeting"] + words["before"], words[name], words["after"])
     )
-    return re.compile(f"(?:{before}{gap})*{core}(?:{gap}{after})*")
+    once = f"(?:{before}{gap})*{core}(?:{gap}{after})*"
+    return re.compile(f"{once}(?:{gap}{once}){{0,2}}")
 
 
 def _any_of(choices: list[str], short: str) -> str:

@@ -315,7 +315,9 @@ def _answer(script: Script, place: Place, text: str, *, follow_up: str | None) -
     said = answered(place, text)
     reply = _next(script, place)
     if not is_asked(place):
-        once_more = replace(place, said=said, asides=place.asides + 1, heard=None, again=True, silences=0)
+        # A question of which nothing was heard is not put again: this is its first time, unless it goes on forever.
+        begun = (place.heard or 0.0) >= BEGUN or place.asides + 1 >= MOST_ASIDES
+        once_more = replace(place, said=said, asides=place.asides + 1, heard=None, again=begun, silences=0)
         whole = replace(once_more, stopping=False, former=None)
         reply = Step(whole, (Line(Kind.WHOLE, question_index=place.question), *_once_more(script, whole)))
     elif follow_up and may_follow_up(script, place):

@@ -22,6 +22,8 @@ WORD_SECONDS = 0.3
 CHUNK_SECONDS = 0.5
 OBEYED = {"repeat", "think", "sure", "here", "there", "who", "long"}
 """Kinds of replies that do what was asked, or ask back."""
+STEP = 0.1
+"""Seconds: how exactly the end of a talk is known."""
 NEAR = 2.0
 """Seconds: what lies closer together was said in one go."""
 
@@ -184,7 +186,14 @@ def murmurs(played: Played) -> list[Stretch]:
 
 
 def _is_over_agent(stretch: Stretch) -> bool:
-    return all(word["agent"] or "interrupted" in word["phases"] for word in stretch.words)
+    """Whether it began over the agent's words. Where the agent pauses for something else, it belongs to that."""
+    return stretch.words[0]["agent"] and all(word["agent"] or "interrupted" in word["phases"] for word in stretch.words)
+
+
+def _is_over_goodbye(played: Played, stretch: Stretch) -> bool:
+    """Whether it began over the last words, which nothing can answer: the agent does not pause for it (0102)."""
+    last = played.turns[-1]
+    return last.reply_kind == "outro" and stretch.begins > played.report["seconds"] - (last.seconds or 0) - STEP
 
 
 def _murmurs(played: Played) -> Iterator[str]:
@@ -197,8 +206,9 @@ def _murmurs(played: Played) -> Iterator[str]:
         if published[text] > said[text] - count:
             yield f"a back-channel counts as something said: {text}"
     counted = sum(turn.murmurs or 0 for turn in played.turns)
-    if counted < over_agent.total() and not played.report["loads"]:
-        yield f"of {over_agent.total()} back-channels {counted} were counted"
+    pausing = sum(not _is_over_goodbye(played, stretch) for stretch in murmurs(played))
+    if counted < pausing and not played.report["loads"]:
+        yield f"of {pausing} back-channels {counted} were counted"
 
 
 # --- what was obeyed is no answer -----------------------------------------------------------------------------------

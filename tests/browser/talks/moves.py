@@ -222,6 +222,17 @@ ONCE_BROKEN = {
         ],
         _QUICK,
     ),
+    "a question that is cut off as it is put for the first time, after words over the greeting": _script(
+        1,
+        [
+            [{"when": "thinking", "ms": 420, "act": "say", "kind": "murmur", "text": MURMURS[0]}],
+            [{"when": "agent", "ms": 0, "act": "say", "kind": "command", "text": "let me think"}],
+            [{"when": "turn", "ms": 0, **_said((1, 200))}],
+            [{"when": "agent", "ms": 0, **_REPEAT}],
+            [{"when": "quiet", "ms": 0, **_REPEAT}],
+        ],
+        {"seed": 258, "latency": [300, 1500], "detector": True, "falls": True},
+    ),
     "a reload while the last answer goes on over the goodbye": _script(
         1,
         [
