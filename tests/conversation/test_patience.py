@@ -108,6 +108,7 @@ def test_case_and_punctuation_do_not_matter_but_commas_do() -> None:
 def test_backchannels_are_whole_utterances() -> None:
     assert is_backchannel("Mm-hm.", "en-US")
     assert is_backchannel("", "en-US")
+    assert is_backchannel("Okay. Mm-hm, mm-hm.", "en-US")
     assert not is_backchannel("okay but I never said that", "en-US")
     assert not is_backchannel("next question", "en-US")
 

@@ -5,7 +5,9 @@ candidate who says "let me think" wants time. Waiting too long costs a second, w
 short, so doubt means patience.
 """
 
+import re
 import unicodedata
+from functools import cache
 
 from app.conversation.script.commands import short_of
 from app.conversation.script.unfinished_words import (
@@ -70,9 +72,15 @@ def waits(text: str | None, language: str) -> dict[str, int]:
 
 
 def is_backchannel(text: str, language: str) -> bool:
-    """Whether these words only say "I am listening": the agent goes on after them."""
+    """Whether these words only say "I am listening", once or several times: the agent goes on after them."""
     said = plain(text)
-    return not said or said in {plain(one) for one in BACKCHANNELS.get(short_of(language), ())}
+    return not said or _backchannels(short_of(language)).fullmatch(said) is not None
+
+
+@cache
+def _backchannels(tag: str) -> re.Pattern[str]:
+    one = "|".join(re.escape(plain(said)) for said in BACKCHANNELS.get(tag, ())) or "(?!)"
+    return re.compile(f"(?:{one})(?:{' ?' if tag in UNSPACED else ' '}(?:{one}))*")
 
 
 def plain(text: str) -> str:
