@@ -187,8 +187,12 @@ def batch_seen_by(member: TeamMember, batch: str) -> list[PersonalMessage]:
 
 def log_seen_by(member: TeamMember, *, limit: int, offset: int) -> tuple[list[Message | PersonalMessage], int]:
     """One page of all emails about interviews that the member sees, newest first, and their total."""
+    # Messages first: SQLite, which knows no numbers of rows, would begin with all interviews of the organization.
     both = [
-        sa.select(model.id, model.created_at).join(Interview, Interview.id == model.interview_id).where(*_mine(member))
+        sa.select(model.id, model.created_at).where(
+            model.organization_id == member.organization_id,
+            sa.exists().where(Interview.id == model.interview_id, *_mine(member)),
+        )
         for model in (Message, PersonalMessage)
     ]
     together = sa.union_all(*both).subquery()
