@@ -20,11 +20,12 @@ import { CHUNK } from "./voice-track.js";
 export const LONGEST_ANSWER = 5 * 60 * 16000;
 
 export const ASK_AFTER = 25 * 16000; // of silence: the agent asks once whether it was heard, and then only waits
-const GOES_ON = 16000; // speech noticed within this after a reply came may have begun before it
+const GOES_ON = 8000; // speech noticed within this after a reply came may have begun before it
+const RESTED = 16000; // … unless it had been over for so long before
 const EARLY = 1.5 * 16000; // no one answers a question that has been heard for less than this
 
 export function beginning({ mode = "voice", turn = 1 } = {}) {
-  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, sent: false, before: null, asked: false, call: null, think: false, pausing: false, again: false, asks: null, murmurs: 0 };
+  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, came: 0, former: null, resumed: null, continues: false, sent: false, before: null, rested: null, asked: false, call: null, think: false, pausing: false, again: false, asks: null, murmurs: 0 };
 }
 
 const ASKS = new Set(["repeat", "skip", "end"]);
@@ -113,7 +114,7 @@ const events = {
   reply(state, { prompt, turn, at, audible = Boolean(prompt.audio_url) && state.mode === "voice" }) {
     if (state.resumed) return takeUp({ ...state, turn }, state.resumed, [{ do: "unheard" }]);
     const former = prompt.kind === "moment" ? state.former ?? prompt : state.former;
-    const next = { ...state, prompt, former, turn, from: null, since: at, call: null, think: prompt.kind === "think", murmurs: 0, asked: state.asked && SAME.has(prompt.kind) };
+    const next = { ...state, prompt, former, turn, from: null, since: at, came: at, call: null, think: prompt.kind === "think", murmurs: 0, asked: state.asked && SAME.has(prompt.kind) };
     if (state.asks) return post({ ...next, asks: null }, [{ do: "show" }], { kind: state.asks });
     if (state.pausing && prompt.expects === "answer") return [{ ...next, phase: "paused", pausing: false, former: null, again: audible }, [{ do: "show" }, { do: "pause" }]];
     if (audible) return [{ ...next, phase: "speaking" }, [{ do: "show" }, { do: "play", url: prompt.audio_url }]];
@@ -132,13 +133,14 @@ const events = {
   speech(state, { from }) {
     if (state.mode !== "voice") return nothing(state);
     if (state.phase === "thinking" && state.former) return goesOn(state, from);
-    if (state.phase === "thinking") return [{ ...state, before: state.before ?? from }, []]; // before anything was asked: it may go on over the question
+    if (state.phase === "thinking") return [{ ...state, before: state.before ?? from, rested: null }, []]; // before anything was asked: it may go on over the question
     if (state.phase === "answering") return state.think ? [{ ...state, think: false }, []] : nothing(state);
     if (state.phase === "interrupted") return [{ ...state, call: { ...state.call, to: null } }, []];
     if (state.phase === "speaking") {
       const early = Boolean(state.former) && (awaits(state) || from < state.since + EARLY);
       if (!early && !open(state)) return nothing(state);
-      const began = from < state.since + GOES_ON ? state.before ?? from : from;
+      const goesOn = from < state.came + GOES_ON && (state.rested === null || from - state.rested < RESTED);
+      const began = goesOn ? state.before ?? from : from;
       return [{ ...state, phase: "interrupted", before: null, call: { from: began, to: null, early, asked: false } }, [{ do: "pause-player" }]];
     }
     return open(state) ? [{ ...state, phase: "answering", from, think: false }, [{ do: "open-track", from }]] : nothing(state);
@@ -149,6 +151,7 @@ const events = {
   },
   // A moment of silence. After a call over the agent's words the server is asked what it was, unless it was very short.
   lull(state, { to }) {
+    if (state.phase === "thinking") return [{ ...state, rested: to }, []]; // the reply may come before the silence is noticed
     if (state.phase !== "interrupted" || state.call.asked) return nothing(state);
     if (to - state.call.from < SHORT_CALL) return goBack(state);
     const { from } = state.call;

@@ -233,6 +233,14 @@ ONCE_BROKEN = {
         ],
         {"seed": 258, "latency": [300, 1500], "detector": True, "falls": True},
     ),
+    "a sound before the greeting and another over its first words": _script(
+        1,
+        [
+            [{"when": "thinking", "ms": 180, "act": "say", "kind": "murmur", "text": MURMURS[0]}],
+            [{"when": "agent", "ms": 0, "act": "say", "kind": "murmur", "text": MURMURS[0]}],
+        ],
+        {"seed": 45, "latency": [300, 1500], "detector": True, "falls": True},
+    ),
     "a reload while the last answer goes on over the goodbye": _script(
         1,
         [
