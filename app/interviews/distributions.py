@@ -124,7 +124,8 @@ def stays(member: TeamMember, span: Span) -> list[Spread]:
         .where(StatusChange.candidate_id.in_(theirs))
         .subquery()
     )
-    newest = sa.select(moves.c.previous, moves.c.seconds).order_by(moves.c.at.desc()).limit(MOST)
+    known = moves.c.seconds.is_not(None)  # else the move before is gone
+    newest = sa.select(moves.c.previous, moves.c.seconds).where(known).order_by(moves.c.at.desc()).limit(MOST)
     lasted: dict[str, list[float]] = defaultdict(list)
     for status, seconds in db.session.execute(newest):
         lasted[status].append(seconds)

@@ -359,7 +359,8 @@ def write_wav(path: Path, samples: np.ndarray, *, rate: int) -> Path:
 
 
 def assert_accessible(page: Any) -> None:
-    """axe-core finds nothing, and the page does not scroll sideways."""
+    """axe-core finds nothing, and the page does not scroll sideways, once the page and its styles are there."""
+    page.wait_for_load_state("load")
     assert axe(page) == []
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0, f"{page.url} scrolls sideways by {wide} px"

@@ -271,3 +271,11 @@ def test_scores_replies_and_stays_are_told_as_spreads(
     page = owner.browser.get("/insights?since=2026-03-01&until=2026-03-31").text
     for words in ("Score spread", "2.2–2.8", "Agent reply time", "Time in each status"):
         assert words in page, words
+
+
+def test_a_move_whose_former_one_is_gone_has_no_length(owner: Person, past: Made) -> None:
+    interview = past()
+    row = {"candidate_id": interview.candidate_id, "number": 2, "previous": "invited", "new": "rejected", "at": NOON}
+    db.session.add(StatusChange(**row))
+    db.session.flush()
+    assert spreads.stays(owner.member, MARCH) == []
