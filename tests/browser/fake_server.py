@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from flask import Flask, Response, jsonify, make_response, redirect, render_template, request
+from flask import Flask, Response, jsonify, make_response, redirect, render_template, request, send_file
 from werkzeug.local import LocalProxy
 from werkzeug.serving import make_server
 
@@ -275,7 +275,8 @@ def create_app() -> Flask:  # noqa: C901 - one small function for each call of t
     def detector() -> Response:
         found = weights()
         assert found is not None
-        return Response(found[0].read_bytes(), content_type="application/octet-stream")
+        ranges = "whole" not in request.args
+        return send_file(io.BytesIO(found[0].read_bytes()), mimetype="application/octet-stream", conditional=ranges)
 
     @app.post(f"{BASE}/start")
     def start() -> Any:

@@ -109,6 +109,11 @@ def during_the_reply(one: Candidate) -> Iterator[None]:
         one.context.set_offline(True)
         return route.abort("internetdisconnected")
 
+    def apart(route: Any) -> None:
+        """The sound does not come with the reply."""
+        route.continue_(headers={name: value for name, value in route.request.headers.items() if name != "x-sound"})
+
+    one.page.route("**/turns/*", apart)
     one.page.route(re.compile(r"/turns/(?!1/)\d+/audio"), cut)
     yield
     one.after(done, "the reply's sound")

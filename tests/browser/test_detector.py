@@ -38,6 +38,19 @@ WORKER = """async ([address, samples]) => {
     return [ready, ...found];
 }"""
 
+HELD = """async (address) => {
+    const { startDetector } = await import("/static/js/voice/ear.js");
+    const detector = startDetector(address);
+    detector.post({ hold: true });
+    const ready = new Promise((done) => { detector.onReady = () => done("ready"); });
+    const wait = new Promise((done) => { setTimeout(() => done("waits"), 1500); });
+    const held = await Promise.race([ready, wait]);
+    detector.post({ hold: false });
+    const after = await ready;
+    detector.end();
+    return [held, after];
+}"""
+
 
 @pytest.fixture(scope="module")
 def workshop(chromium: Any) -> Any:
@@ -71,9 +84,15 @@ def test_it_hears_what_the_servers_detector_hears(workshop: Any) -> None:
     assert apart.max() < MOST_APART
 
 
-def test_the_worker_gets_ready_under_the_strict_policy_and_answers(workshop: Any) -> None:
-    ready, chance, sample = workshop.evaluate(WORKER, [f"{BASE}/detector.bin", [0] * 512])
+@pytest.mark.parametrize("query", ["", "?whole=1"])
+def test_the_worker_gets_ready_under_the_strict_policy_and_answers(workshop: Any, query: str) -> None:
+    """The weights come in parts, or as a whole where something on the way knows no ranges."""
+    answers: list[int] = []
+    workshop.on("response", lambda one: answers.append(one.status) if "detector.bin" in one.url else None)
+    ready, chance, sample = workshop.evaluate(WORKER, [f"{BASE}/detector.bin{query}", [0] * 512])
     print(f"ready after {ready:.0f} ms")
+    assert answers == ([200] if query else [206] * len(answers))
+    assert len(answers) == 1 or len(answers) > 20
     assert sample == 512
     assert 0 <= chance <= 1
 
@@ -81,3 +100,12 @@ def test_the_worker_gets_ready_under_the_strict_policy_and_answers(workshop: Any
 def test_a_missing_file_is_an_error_that_the_page_hears(workshop: Any) -> None:
     with pytest.raises(Exception, match="error"):
         workshop.evaluate(WORKER, [f"{BASE}/nothing.bin", [0] * 512])
+
+
+def test_a_worker_that_is_held_waits_with_the_rest_until_it_may_go_on(workshop: Any) -> None:
+    parts: list[str] = []
+    workshop.on("request", lambda one: parts.append(one.url) if "detector.bin?held" in one.url else None)
+    held, after = workshop.evaluate(HELD, f"{BASE}/detector.bin?held")
+    assert held == "waits"
+    assert after == "ready"
+    assert len(parts) > 20

@@ -10,7 +10,7 @@ from app.conversation import silences, thinking
 from app.conversation.models import TurnKind
 from app.conversation.preview.pages import current, pages, prompt
 from app.conversation.preview.sittings import Forgetful, Preview
-from app.conversation.protocol import schemas
+from app.conversation.protocol import schemas, under_way
 from app.conversation.protocol.chunks import decoded
 from app.conversation.protocol.sound import form_asked, in_form, sound_file
 from app.conversation.script.machine import Kind, WrongMoment
@@ -63,6 +63,7 @@ def judge_silence(number: int) -> Response:
     language, transcriber = preview.script.language, gateways.current().transcriber
     segment, first, last = body["segment"], body["first_chunk"], body["last_chunk"]
     key = utterance_key(preview.id, turn=number, segment=segment)
+    under_way.wait_for(lambda: preview.heard(segment, first, last) is not None)
     if not body["interrupts"]:
         return jsonify(silences.pause(transcriber, key, last=last, language=language))
     called = silences.call(
@@ -81,6 +82,9 @@ def _open_turn(preview: Preview, number: int) -> None:
 def post_turn(number: int) -> Response:
     """The agent's reply, the same one when it is asked for again."""
     preview, body = current(), schemas.body(schemas.TurnSchema())
+    if body["kind"] is TurnKind.ANSWER:
+        chunks = body["segment"], body["first_chunk"], body["last_chunk"]
+        under_way.wait_for(lambda: preview.heard(*chunks) is not None)
     with preview.turning:
         if preview.last is not None and number == preview.last.number:
             return jsonify(prompt(preview))

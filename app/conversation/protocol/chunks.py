@@ -133,6 +133,10 @@ def _kept(bundle: _Bundle) -> tuple[dict[str, object], list[int], dict[int, Doma
             if fault is not None:
                 refusals[sent.number] = fault
         noted = _noted(bundle, stored.arrivals, refusals)
+        duplicates = [number for number, one in noted.items() if one.storage_key not in stored.keys]
+        # Before the commit: a turn that waits for the row then finds the sound with the recogniser.
+        for number in sorted(set(stored.voices) & set(noted) - set(duplicates)):
+            _feed(holder(), bundle.segment, number, content=stored.voices[number])
         answer = _arrived(bundle, max(noted))
         db.session.commit()
     except DomainError:
@@ -144,9 +148,6 @@ def _kept(bundle: _Bundle) -> tuple[dict[str, object], list[int], dict[int, Doma
     for key in stored.keys:
         if key not in wanted:
             storage.delete(key)
-    duplicates = [number for number, one in noted.items() if one.storage_key not in stored.keys]
-    for number in sorted(set(stored.voices) & set(noted) - set(duplicates)):
-        _feed(holder(), bundle.segment, number, content=stored.voices[number])
     return answer | _partial(holder(), bundle), duplicates, refusals
 
 

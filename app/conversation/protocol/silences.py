@@ -8,7 +8,7 @@ from app import gateways
 from app.conversation import silences, thinking
 from app.conversation.access import holder, linked_interview, linked_script, protocol
 from app.conversation.protocol import schemas
-from app.conversation.protocol.turns import documents_of
+from app.conversation.protocol.turns import documents_of, wait_for_chunks
 from app.conversation.queries import sitting_of
 from app.conversation.script.place import Phase, Place
 from app.conversation.turn import utterance_key
@@ -28,6 +28,7 @@ def judge_silence(number: int) -> Response:
     if number != current.next_turn:
         details: dict[str, object] = {"reason": "wrong turn", "expected": current.next_turn}
         raise Conflict("This turn is not the one that is open.", details=details)
+    wait_for_chunks(body)
     key = utterance_key(current.interview_id, turn=number, segment=body["segment"])
     first, last = body["first_chunk"], body["last_chunk"]
     if not body["interrupts"]:

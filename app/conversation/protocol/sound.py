@@ -7,6 +7,7 @@ A piece is made without a transaction and recorded under the sitting's fence. La
 any process. If the process dies meanwhile, nothing is recorded and the next request makes the piece again.
 """
 
+import base64
 import hashlib
 import io
 import logging
@@ -33,6 +34,9 @@ from app.interviews.recordings import queries as recording_queries
 from app.interviews.recordings.models import LAST_CHUNK
 
 log = logging.getLogger(__name__)
+
+LARGEST_ALONG = 40_000
+"""Bytes of sound that come with the reply: 13 s. The words need not wait for more than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +135,28 @@ def _sent(key: str) -> Response:
     return sound_file(content, form, name=key)
 
 
+def sent_along(key: str | None) -> dict[str, str]:
+    """``sound``: the sound of a new reply in base64, where the page asks for that (``X-Sound: opus``) and it is small.
+
+    A page without it asks for the sound as soon as it has the reply.
+    """
+    form = _form(request.headers.get("X-Sound"))
+    if key is None or form is None:
+        return {}
+    try:
+        content = _coded(key, form)
+    except (GatewayError, NotFound) as error:
+        log.warning("reply is sent without its sound: %s", type(error).__name__)
+        return {}
+    return {} if content is None or len(content) > LARGEST_ALONG else {"sound": base64.b64encode(content).decode()}
+
+
 def form_asked() -> Form | None:
     """The codec in which this page wants the sound; None for WAV, which every page takes."""
-    asked = request.args.get("as")
+    return _form(request.args.get("as"))
+
+
+def _form(asked: str | None) -> Form | None:
     return next((form for form in CONTENT_TYPES if form == asked), None)
 
 

@@ -1,5 +1,6 @@
 """Turns and the end of the talk: claim, commit, think and speak without a transaction, record, commit, answer."""
 
+import json
 import logging
 import threading
 import time
@@ -15,8 +16,9 @@ from app.conversation import actions, thinking, time_limit, utterances
 from app.conversation.access import holder, linked_interview, linked_script, protocol, settings
 from app.conversation.actions import Holder, Outcome
 from app.conversation.models import Sitting, Turn, TurnKind, TurnState
-from app.conversation.protocol import schemas
-from app.conversation.protocol.sound import keep
+from app.conversation.protocol import schemas, under_way
+from app.conversation.protocol.chunks import MOST_BUNDLED
+from app.conversation.protocol.sound import keep, sent_along
 from app.conversation.queries import turn_of
 from app.conversation.script.machine import Kind, Script
 from app.conversation.script.place import Place
@@ -35,6 +37,7 @@ from app.interviews.models import Interview
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings import queries as recording_queries
 from app.interviews.recordings.models import LAST_CHUNK, Track
+from app.web.api import make_fragment, spliced, takes_gzip
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +68,8 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
     began = time.perf_counter()
     body = schemas.body(schemas.TurnSchema())
     _check_number(number, body)
+    if body["kind"] is TurnKind.ANSWER:
+        wait_for_chunks(body)
     interview = linked_interview()
     time_limit.go_on(holder())
     goes_back = body["continues"] or body["again"]
@@ -93,9 +98,30 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
             model=_spent(used),
         )
         turn = actions.record_reply(holder(), work.turn_id, work.token, outcome=outcome)
-        answer = _told(turn, base, work.script) if turn else None
+        answer, key = (_told(turn, base, work.script), turn.audio_key) if turn else (None, None)
         db.session.commit()
-    return jsonify(answer) if answer is not None else _overtaken(number)
+    return _packed(answer | sent_along(key)) if answer is not None else _overtaken(number)
+
+
+def _packed(answer: dict[str, Any]) -> Response:
+    """Compressed, so that base64 costs the connection nothing."""
+    body = make_fragment(json.dumps(answer, separators=(",", ":")).encode())
+    return spliced([body], accepts_gzip=takes_gzip())
+
+
+def wait_for_chunks(body: dict[str, Any]) -> None:
+    """Wait for those chunks of an answer that the page is sending, which are its last ones. Without a transaction."""
+    first = max(body["first_chunk"], body["last_chunk"] - MOST_BUNDLED + 1)
+    names = {"segment": body["segment"], "track": Track.VOICE, "first": first, "last": body["last_chunk"]}
+    db.session.rollback()  # the guard's
+
+    def have_arrived() -> bool:
+        with reading():
+            missing = recording_queries.missing_chunks(holder().interview_id, **names)
+            db.session.rollback()
+        return not missing
+
+    under_way.wait_for(have_arrived)
 
 
 def _check_number(number: int, body: dict[str, Any]) -> None:

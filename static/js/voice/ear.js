@@ -25,7 +25,7 @@ export class Ear {
     this.window = new Int16Array(WINDOW);
     this.filled = 0;
     this.newest = 0;
-    this.ready = false;
+    this.ready = this.held = false;
     if (detector) this.use(detector);
   }
 
@@ -35,6 +35,13 @@ export class Ear {
     detector.onReady = () => { this.ready = true; };
     detector.onChance = (chance, sample) => this.#judged(chance, sample);
     detector.onError = () => this.#lose();
+  }
+
+  // Whether the rest of a detector that is on its way waits.
+  hold(yes) {
+    if (!this.detector || this.ready || yes === this.held) return;
+    this.held = yes;
+    this.detector.post({ hold: yes });
   }
 
   #lose() {

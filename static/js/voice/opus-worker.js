@@ -39,8 +39,13 @@ async function powers(packets) {
       output: (data) => {
         const plane = new Float32Array(data.numberOfFrames);
         data.copyTo(plane, { planeIndex: 0, format: "f32-planar" });
-        for (const value of plane) { sums[Math.floor(at / 4800)] = (sums[Math.floor(at / 4800)] ?? 0) + (value * 32768) ** 2 / 4800; at += 1; }
         data.close();
+        for (let from = 0; from < plane.length; from += FRAME) {
+          const tenth = Math.floor(at / (5 * FRAME));
+          const part = plane.subarray(from, from + FRAME);
+          sums[tenth] = (sums[tenth] ?? 0) + energy(part) * (32768 ** 2 / (5 * FRAME));
+          at += part.length;
+        }
       },
       error: reject,
     });
@@ -51,7 +56,13 @@ async function powers(packets) {
   return sums;
 }
 
-const power = (samples) => samples.reduce((sum, value) => sum + value ** 2, 0) / Math.max(1, samples.length);
+function energy(samples) {
+  let sum = 0;
+  for (let at = 0; at < samples.length; at += 1) sum += samples[at] * samples[at];
+  return sum;
+}
+
+const power = (samples) => energy(samples) / Math.max(1, samples.length);
 
 async function believed(samples, packets) {
   const [said, heard] = [power(samples), (await powers(packets)).reduce((sum, one) => sum + one, 0) / (samples.length / (RATE / 10))];

@@ -17,6 +17,7 @@ export class Outbox {
     Object.assign(this, { send, store, bundle, onChange, onStop, company, pressure: "none", thin: false, flight: null, timer: null });
     this.queues = { voice: [], mix: [] };
     this.busy = { voice: false, mix: false };
+    this.sent = { voice: 0, mix: 0 }; // chunks in the request that is under way
     this.recent = new Map();
     this.held = new Map();
     this.waiters = [];
@@ -71,6 +72,16 @@ export class Outbox {
     const emptied = new Promise((resolve) => this.waiters.push({ track, idle, resolve }));
     this.#wakeAll();
     return emptied;
+  }
+
+  // Resolves once all that waits of this track is on its way: true while it is, false where it has arrived already.
+  underWay(track) {
+    const idle = () => this.stopped || this.queues[track].length <= this.sent[track];
+    const found = () => !this.stopped && this.sent[track] > 0;
+    if (idle()) return Promise.resolve(found());
+    const sent = new Promise((resolve) => this.waiters.push({ track, idle, resolve: () => resolve(found()) }));
+    this.#wakeAll();
+    return sent;
   }
 
   // What depends on the line now: "none", "speaking" (a candidate who goes on), "reply" (what is sent decides when the
@@ -148,10 +159,12 @@ export class Outbox {
     const queue = this.queues[track];
     let alone = false;
     while (this.#may(track)) {
-      if (!queue[0].bytes) await queue[0].coding;
+      for (const chunk of queue.slice(0, MOST)) if (!chunk.bytes) await chunk.coding;
       const single = alone || !this.bundle || (track === "mix" && this.thin && this.pressure === "speaking");
       const chunks = single ? [queue[0]] : together(queue);
       const control = new AbortController();
+      this.sent[track] = chunks.length;
+      this.#changed();
       let answer;
       try {
         answer = await this.#timed(track, control, () => (chunks[1] ? this.bundle(chunks, control.signal) : this.send(chunks[0], control.signal)));
@@ -186,6 +199,7 @@ export class Outbox {
     try {
       return await request();
     } finally {
+      this.sent[track] = 0;
       if (track === "mix") this.flight = null;
       else this.thin = performance.now() - since > THIN;
     }
@@ -245,7 +259,7 @@ function together([first, ...rest]) {
   const chunks = [first];
   let bytes = first.bytes.length;
   for (const chunk of rest.slice(0, MOST - 1)) {
-    if (!chunk.bytes) break; // still being made
+    if (!chunk.bytes) break; // came while others were being made
     bytes += chunk.bytes.length;
     if (bytes > LARGEST || chunk.segment !== first.segment) break;
     chunks.push(chunk);

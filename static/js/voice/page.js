@@ -51,9 +51,10 @@ function speaker() {
 async function open(server, sound) {
   const store = await openStore(settings.base);
   const { send, bundle } = sender(protocol, (words) => talk.hears(words));
-  const company = store.durable ? { voice: 2, mix: 4 } : undefined; // what lives in this page alone goes at once
-  const outbox = new Outbox(send, store, { bundle, company, onStop: (error) => talk.fails(error) });
   const coder = new Coder(sound && startOpus());
+  const together = { get voice() { return coder.opus ? 2 : 4; }, mix: 4 };
+  const company = store.durable ? together : undefined; // what lives in this page alone goes at once
+  const outbox = new Outbox(send, store, { bundle, company, onStop: (error) => talk.fails(error) });
   talk = new Talk({ protocol, outbox, sound, server, coder, allowance: new Allowance(protocol, server, { show: view }) });
   await outbox.restore();
   documents(protocol, server.documents, server.uploads);

@@ -22,8 +22,8 @@ export class Protocol {
 
   get(path) { return this.call("GET", path); }
 
-  post(path, json, { tries } = {}) {
-    return this.call("POST", path, { body: JSON.stringify(json), type: "application/json", tries });
+  post(path, json, { tries, headers } = {}) {
+    return this.call("POST", path, { body: JSON.stringify(json), type: "application/json", tries, headers });
   }
 
   async sound(url) {

@@ -2,6 +2,7 @@
 const VIDEO = ["video/webm;codecs=h264,opus", "video/webm;codecs=vp8,opus", "video/webm", "video/mp4"];
 const AUDIO = ["audio/webm;codecs=opus", "audio/webm", "audio/mp4"];
 const SPEECH = { opus: 32000, aac: 48000 }; // bits a second at which no one hears a difference
+const BESIDE_ADPCM = { opus: 24000, aac: 32000 }; // where the answers take 64,000 beside it
 const LARGEST = 4 * 1024 * 1024; // what the server takes as one chunk
 
 export function bestType(video) {
@@ -9,13 +10,15 @@ export function bestType(video) {
 }
 
 export class Recorder {
-  // onChunk(number, Uint8Array) is called in order, from 0, without gaps; onLost() when it stopped by itself
-  constructor(stream, type, onChunk, onLost = () => {}) {
+  // onChunk(number, Uint8Array) is called in order, from 0, without gaps; onLost() when it stopped by itself; isCoded:
+  // whether the answers go in a codec
+  constructor(stream, type, onChunk, { onLost = () => {}, isCoded = true } = {}) {
+    const bits = isCoded ? SPEECH : BESIDE_ADPCM;
     this.onChunk = onChunk;
     this.number = 0;
     this.done = Promise.resolve();
     this.recorder = new MediaRecorder(stream, {
-      mimeType: type, audioBitsPerSecond: type.includes("mp4") ? SPEECH.aac : SPEECH.opus, videoBitsPerSecond: 900000,
+      mimeType: type, audioBitsPerSecond: type.includes("mp4") ? bits.aac : bits.opus, videoBitsPerSecond: 900000,
       videoKeyFrameIntervalDuration: 1000, // so that MP4 comes out each second as well
     });
     this.recorder.onstop = onLost;

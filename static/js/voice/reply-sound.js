@@ -14,10 +14,10 @@ export class ReplySound {
     this.form = this.#best(samples);
   }
 
-  // An AudioBuffer, or null where the piece has no sound.
-  async fetch(url) {
+  // An AudioBuffer, or null where the piece has no sound. sent: the sound that has come with the reply, in base64.
+  async fetch(url, sent = null) {
     const form = await this.form;
-    const bytes = await this.sound(form ? `${url}?as=${form}` : url);
+    const bytes = sent ? unpacked(sent) : await this.sound(form ? `${url}?as=${form}` : url);
     if (!bytes || !form) return bytes && this.decode(bytes);
     try {
       return await this.decode(bytes);
@@ -30,7 +30,7 @@ export class ReplySound {
   async #best(samples) {
     for (const form of FORMS) {
       try {
-        const buffer = await this.decode(Uint8Array.from(atob(samples[form]), (letter) => letter.charCodeAt(0)).buffer);
+        const buffer = await this.decode(unpacked(samples[form]));
         const loudest = buffer.getChannelData(0).reduce((most, value) => Math.max(most, Math.abs(value)), 0);
         if (buffer.duration >= LEAST && loudest >= LEAST) return form;
       } catch { /* not this one */ }
@@ -38,3 +38,5 @@ export class ReplySound {
     return null;
   }
 }
+
+const unpacked = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;

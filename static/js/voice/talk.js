@@ -22,6 +22,9 @@ const SETTLES = 8000; // samples after "Let me think" that may still be the end 
 const LINGERS = 20_000; // ms after the goodbye in which the last answer may still be given again
 const AFTER_THINKING = 5000; // ms of silence once "let me think" is undone
 
+// Has the server wait for chunks that are under way.
+const asks = (waits) => (waits ? { "X-Wait": "1" } : {});
+
 export class Talk {
   constructor({ protocol, outbox, sound, server, allowance, coder = new Coder() }) {
     Object.assign(this, { protocol, outbox, sound, server, allowance, coder, segment: null, track: null, speechEnd: null, over: null, reply: null, next: null, silences: null, thinking: 0, taken: null });
@@ -71,7 +74,7 @@ export class Talk {
     if (state.continues && !this.state.continues) this.silences?.patience.wasWrong();
     this.state = state;
     for (const effect of effects) this.#do(effect);
-    if (this.sound) this.outbox.press(this.#pressure());
+    if (this.sound) this.#presses();
     remember(view.settings.base, this);
     view.phase(this.state, { writing: this.writing, sound: this.sound, taken: this.taken });
   }
@@ -121,7 +124,8 @@ export class Talk {
   async #run() {
     const { segment } = await this.protocol.post("segments", { mime_type: this.sound.type, device: describe(this.sound) });
     this.segment = segment;
-    await this.sound.record((number, bytes) => this.outbox.add({ segment, track: "mix", number, bytes, type: this.sound.type.split(";")[0] }));
+    const mix = (number, bytes) => this.outbox.add({ segment, track: "mix", number, bytes, type: this.sound.type.split(";")[0] });
+    await this.sound.record(mix, { isCoded: this.coder.opus });
     const voice = (number, pcm) => this.#piece({ segment, track: "voice", number, type: "application/octet-stream" }, pcm);
     this.track = new VoiceTrack((...chunk) => this.outbox.add(voice(...chunk)), (...chunk) => this.outbox.hold(voice(...chunk)));
     this.sound.onLost ??= guard(this.sound, () => this.#interrupted());
@@ -157,7 +161,13 @@ export class Talk {
     this.silences.frame();
     if (this.state.phase === "answering" || this.state.phase === "listening") this.#tick();
     if (this.state.think && this.state.phase === "answering" && !this.ear.waits) this.#speaksAgain();
-    this.outbox.press(this.#pressure());
+    this.#presses();
+  }
+
+  #presses() {
+    const pressure = this.#pressure();
+    this.outbox.press(pressure);
+    this.ear.hold(pressure === "reply" || (this.outbox.thin && pressure !== "speaking"));
   }
 
   // What depends on the line now: see outbox.js.
@@ -198,8 +208,8 @@ export class Talk {
 
   // What the server makes of a silence. No one waits for it: without an answer the page goes by its own rules.
   async #judged(body) {
-    await this.outbox.empty("voice");
-    const judged = await this.protocol.post(`turns/${this.state.turn}/silence`, body, { tries: 1 });
+    const headers = asks(await this.outbox.underWay("voice"));
+    const judged = await this.protocol.post(`turns/${this.state.turn}/silence`, body, { tries: 1, headers });
     if (judged?.text && !body.interrupts) this.hears(judged.text); // the newest caption of the own words
     return judged;
   }
@@ -262,7 +272,8 @@ export class Talk {
 
   // Its sound is fetched at once, also while it is held back.
   #fetched(prompt) {
-    return new Reply(prompt.audio_urls ?? [prompt.audio_url], (url) => this.replies.fetch(url));
+    const urls = prompt.audio_urls ?? [prompt.audio_url];
+    return new Reply(urls, (url) => this.replies.fetch(url, url === urls[0] ? prompt.sound : null));
   }
 
   async #play(prompt) {
@@ -328,14 +339,18 @@ export class Talk {
     return { speech_end_ms: this.speechEnd === null ? null : Math.round(this.speechEnd), detected_ms: now, posted_ms: now };
   }
 
-  // The answer's chunks go first; what the server still misses is sent again, what is lost for good is left out.
+  // The answer's chunks go first, and the server waits a moment for those that are under way. What it misses then is sent
+  // again, and what is lost for good is left out.
   async #sent(turn, body) {
+    let waits = body.kind === "answer" && await this.outbox.underWay("voice");
+    const form = await this.replies?.form;
     for (;;) {
-      if (body.kind === "answer") await this.outbox.empty("voice");
       try {
-        return await this.protocol.post(`turns/${turn}`, body);
+        return await this.protocol.post(`turns/${turn}`, body, { headers: { ...asks(waits), ...(form ? { "X-Sound": form } : {}) } });
       } catch (error) {
         if (error.reason !== "missing") throw error;
+        waits = false;
+        await this.outbox.empty("voice");
         const lost = this.outbox.again(this.segment, "voice", error.data.missing);
         if (lost.length) body = this.#without(body, lost);
       }

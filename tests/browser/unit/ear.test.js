@@ -39,6 +39,15 @@ export const tests = {
     push(1500, -70, 0);
     equal([heard, ear.trained], [["speech", "lull", "silence"], true]);
   },
+  "the rest of a detector waits while a reply depends on the line, and is told once"() {
+    const told = [];
+    const made = { ...detector(), post: (message) => told.push(message) };
+    const { ear } = listening(made);
+    for (const yes of [false, true, true, false]) ear.hold(yes);
+    made.onReady();
+    ear.hold(true);
+    equal(told, [{ hold: true }, { hold: false }]);
+  },
   "once ready the detector alone decides"() {
     const made = detector();
     const { ear, heard, push } = listening(made);

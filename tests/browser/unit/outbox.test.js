@@ -159,6 +159,37 @@ export const tests = {
     await outbox.empty("voice"); // somebody waits for it
     equal(sent, [[0, 1], 2, 3]);
   },
+  async "pieces that are still being made go together as well"() {
+    const sent = [];
+    const bundle = async (chunks) => { sent.push(chunks.map(({ number, bytes }) => [number, bytes.length])); return { refused: [] }; };
+    const outbox = new Outbox(async (one) => { sent.push(one.number); return {}; }, await fresh("made"), { bundle, company: { voice: 2, mix: 1 } });
+    outbox.press("speaking");
+    for (const number of [0, 1]) {
+      const piece = { ...chunk(number, "voice"), bytes: undefined };
+      piece.coding = sleep(20).then(() => { piece.bytes = new Uint8Array(3); });
+      outbox.add(piece);
+    }
+    await until(() => sent.length === 1);
+    equal(sent, [[[0, 3], [1, 3]]]);
+  },
+  async "whoever asks about pieces learns when the last of them is on its way, and whether it still is"() {
+    let arrive;
+    const outbox = new Outbox(() => new Promise((resolve) => { arrive = () => resolve({}); }), await fresh("on-its-way"), { company: { voice: 2, mix: 1 } });
+    equal(await outbox.underWay("voice"), false);
+    outbox.press("speaking");
+    outbox.add(chunk(0, "voice"));
+    outbox.add(chunk(1, "voice"));
+    let told = null;
+    outbox.underWay("voice").then((yes) => { told = yes; });
+    await until(() => arrive);
+    equal(told, null); // the second still waits for the first
+    arrive();
+    await until(() => told !== null);
+    equal([told, await outbox.underWay("voice"), outbox.pending], [true, true, 1]);
+    arrive();
+    await outbox.empty("voice");
+    equal(await outbox.underWay("voice"), false);
+  },
   async "the recorder's chunks wait while pieces wait, for company, and not for ever"() {
     const sent = [];
     const company = { voice: 1, mix: 3 };

@@ -33,6 +33,14 @@ export const tests = {
     }
   },
 
+  async "sound that came with its reply is not asked for, unless it cannot be decoded"() {
+    const [asked, replies] = browser(["opus", "wav"]);
+    await replies.fetch("/1", btoa("opus"));
+    equal(asked, []);
+    equal(await replies.fetch("/2", btoa("damaged")), "wav");
+    equal(asked, ["/2"]);
+  },
+
   async "a browser that decodes to silence, or to next to nothing, gets another form"() {
     for (const sample of [heard(0.1, 0), heard(0.01)]) {
       const [asked, replies] = browser(["opus", "aac", "wav"], sample);

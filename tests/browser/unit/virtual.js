@@ -155,7 +155,7 @@ export async function open(modules, script) {
   window.clearTimeout = (id) => clock.forget(id);
   world.close = () => { Object.assign(window, before); delete performance.now; };
   world.sound = soundOf(world, Player);
-  const outbox = { add() {}, hold() {}, release() {}, async empty() { await clock.after(15); }, again: () => [], stop() {}, press() {}, pending: 0, store: { durable: true } };
+  const outbox = { add() {}, hold() {}, release() {}, async empty() { await clock.after(15); }, async underWay() { await clock.after(15); return false; }, again: () => [], stop() {}, press() {}, pending: 0, store: { durable: true } };
   const allowance = { take() {}, tick() {} };
   world.talk = new Talk({ protocol: serverOf(world, script), outbox, sound: world.sound, server: { turn: 1, prompt: null }, allowance });
   const begun = world.talk.begin();

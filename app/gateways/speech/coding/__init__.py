@@ -43,7 +43,7 @@ class Codec:
         self._children = Children(PROGRAM)
 
     def encode(self, pcm: bytes, rate: int, form: Form) -> bytes:
-        """A file of these samples (s16le, mono): Opus in Ogg at 28 kbit/s, or AAC in MP4 at 40. Raises GatewayError."""
+        """A file of these samples (s16le, mono): Opus in Ogg at 24 kbit/s, or AAC in MP4 at 40. Raises GatewayError."""
         try:
             coded: bytes = self._children.call("encode", pcm, rate, form, timeout=TIMEOUT)
         except ChildFailed as error:

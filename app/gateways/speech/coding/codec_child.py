@@ -32,7 +32,7 @@ MOST_PACKETS = 50
 LATE = 480
 """Samples at 48 kHz that an encoder may keep back at the end: 10 ms, which are then silent."""
 FORMS = {
-    "opus": ("ogg", "libopus", 28_000, {"application": "voip", "frame_duration": "20", "compression_level": "6"}),
+    "opus": ("ogg", "libopus", 24_000, {"application": "voip", "frame_duration": "20", "compression_level": "6"}),
     "aac": ("mp4", "aac", 40_000, {"aac_coder": "fast"}),
 }
 

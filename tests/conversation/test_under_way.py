@@ -1,0 +1,150 @@
+"""Slow connections: pieces under way when the page posts what depends on them, and sound that comes with a reply."""
+
+import base64
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+
+from app.conversation.protocol import under_way
+from app.core.db import db
+from app.core.errors import GatewayError
+from app.operations.demo.candidate import Candidate
+from tests.factories import Made
+from tests.people import Person
+
+from .conftest import Candidates, sound
+from .fakes import ScriptedTranscriber
+from .test_preview import Trial
+
+ANSWER = {"kind": "answer", "segment": 1, "first_chunk": 0, "last_chunk": 2}
+SO_FAR = {"segment": 1, "first_chunk": 0, "last_chunk": 2}
+WAITS = {"X-Wait": "1"}
+
+
+@pytest.fixture
+def late(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
+    """What happens while the server waits: the first time the first of these, and so on."""
+    arrives: list[Callable[[], object]] = []
+
+    def sleep(seconds: float) -> None:
+        assert seconds < under_way.LONGEST
+        if arrives:
+            arrives.pop(0)()
+        else:
+            time.sleep(seconds)
+
+    class Time:
+        monotonic = staticmethod(time.monotonic)
+
+    Time.sleep = staticmethod(sleep)  # type: ignore[attr-defined]
+    monkeypatch.setattr(under_way, "time", Time)
+    return arrives
+
+
+@pytest.fixture
+def talking(candidate: Candidate) -> Candidate:
+    """At turn 2, without any chunk of the answer."""
+    candidate.turn(1, "begin")
+    candidate.open_segment("audio/webm")
+    return candidate
+
+
+def put(candidate: Candidate, number: int) -> Callable[[], object]:
+    return lambda: candidate.put_chunk(1, number, sound(0.5, number), track="voice")
+
+
+def test_an_answer_waits_for_its_last_pieces(
+    talking: Candidate, hears: ScriptedTranscriber, late: list[Callable[[], object]]
+) -> None:
+    hears.texts = ["I am a nurse."]
+    put(talking, 0)()
+    late += [put(talking, 1), put(talking, 2)]
+    reply = talking.call("POST", "/turns/2", json=ANSWER, headers=WAITS)
+    assert late == []
+    assert reply["heard"] == {"text": "I am a nurse."}
+
+
+def test_a_page_that_says_nothing_is_told_at_once_what_is_missing(
+    talking: Candidate, late: list[Callable[[], object]]
+) -> None:
+    put(talking, 0)()
+    late += [put(talking, 1)]
+    refused = talking.ask("POST", "/turns/2", json=ANSWER)
+    assert (refused.status_code, refused.json()["missing"]) == (409, [1, 2])
+    assert len(late) == 1
+
+
+def test_what_never_comes_is_missing_in_the_end_and_the_turn_stays_open(
+    talking: Candidate, hears: ScriptedTranscriber, late: list[Callable[[], object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(under_way, "LONGEST", 0.1)
+    hears.texts = ["I am a nurse."]
+    for number in (0, 2):
+        put(talking, number)()
+    refused = talking.ask("POST", "/turns/2", json=ANSWER, headers=WAITS)
+    assert (refused.status_code, refused.json()["missing"]) == (409, [1])
+    put(talking, 1)()
+    assert talking.call("POST", "/turns/2", json=ANSWER)["heard"] == {"text": "I am a nurse."}
+
+
+def test_a_silence_waits_for_its_pieces_too(
+    talking: Candidate, hears: ScriptedTranscriber, late: list[Callable[[], object]]
+) -> None:
+    hears.peeks = ["I am"]
+    late += [put(talking, 0), put(talking, 1), put(talking, 2)]
+    judged = talking.call("POST", "/turns/2/silence", json=SO_FAR, headers=WAITS)
+    assert late == []
+    assert judged["text"] == "I am"
+
+
+def test_a_preview_waits_as_well(
+    scripted: Flask, owner: Person, make_flow: Made, late: list[Callable[[], object]]
+) -> None:
+    flow_id = make_flow().id
+    db.session.rollback()
+    trial = Trial(owner.browser, flow_id)
+    trial.get("")
+    trial.post("/start", mode="voice", consent="yes")
+    trial.post("/turns/1", kind="begin")
+    trial.post("/segments", mime_type="audio/webm")
+    late.append(lambda: trial.send(sound(1.5)))
+    told = trial.browser.post(f"{trial.base}/turns/2", json=ANSWER, headers=WAITS)
+    assert told.status_code == 200, told.text
+    assert late == []
+
+
+def test_small_sound_comes_with_the_reply_where_the_page_asks_for_it(candidate: Candidate) -> None:
+    reply = candidate.call("POST", "/turns/1", json={"kind": "begin"}, headers={"X-Sound": "opus"})
+    fetched = candidate.ask("GET", "/turns/1/audio?as=opus")
+    assert base64.b64decode(reply["sound"]) == fetched.content
+    again = candidate.call("POST", "/turns/1", json={"kind": "begin"}, headers={"X-Sound": "opus"})
+    assert again == {name: value for name, value in reply.items() if name != "sound"}
+
+
+@pytest.mark.parametrize("headers", [{}, {"X-Sound": "flac"}])
+def test_other_pages_ask_for_it(candidate: Candidate, headers: dict[str, str]) -> None:
+    assert "sound" not in candidate.call("POST", "/turns/1", json={"kind": "begin"}, headers=headers)
+
+
+def test_a_reply_comes_without_its_sound_where_that_cannot_be_read_or_is_long(
+    scripted: Flask, candidates: Candidates, book: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Fails:
+        def encode(self, *_: object) -> bytes:
+            raise GatewayError("no encoder", retryable=False)
+
+    class Long:
+        def encode(self, *_: object) -> bytes:
+            return bytes(50_000)
+
+    gateways = scripted.extensions["parley.gateways"]
+    for codec in (Fails(), Long()):
+        candidate = candidates(book(intro=f"Nothing else has this intro, nor the codec {type(codec).__name__}."))
+        candidate.start()
+        monkeypatch.setitem(scripted.extensions, "parley.gateways", replace(gateways, codec=codec))
+        reply = candidate.call("POST", "/turns/1", json={"kind": "begin"}, headers={"X-Sound": "opus"})
+        assert "sound" not in reply
+        assert reply["audio_url"]
