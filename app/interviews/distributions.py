@@ -16,7 +16,7 @@ from app.core.rooms import rate_first
 from app.flows.criteria import Criterion
 from app.flows.models import FlowCriteria
 from app.interviews.comparison import LABELS
-from app.interviews.insights import MOST, Bar, Span, Spread, bars_of, booked_in, spread_of
+from app.interviews.insights import Bar, Span, Spread, bars_of, newest, spread_of
 from app.interviews.models import Interview, InterviewData
 
 HIGHEST = 5
@@ -61,9 +61,8 @@ class Result:
 def results(member: TeamMember, span: Span) -> list[Result]:
     """The newest results of the span, at most ``MOST``, without those that may not be looked at any more."""
     columns = Interview.flow_id, InterviewData.scores, InterviewData.criteria_id, rate_first().is_hidden_from(member)
-    query = booked_in(member, span, *columns).join(InterviewData, InterviewData.interview_id == Interview.id)
-    shown = query.where(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))
-    rows = db.session.execute(shown.order_by(Interview.created_at.desc()).limit(MOST)).all()
+    query = newest(member, span, *columns).join(InterviewData, InterviewData.interview_id == Interview.id)
+    rows = db.session.execute(query.where(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))).all()
     criteria = _criteria({criteria_id for _flow_id, _found, criteria_id, _is_hidden in rows if criteria_id})
     return [
         Result(flow_id, found or {}, overall(found, criteria.get(which, ())), is_hidden)
@@ -101,8 +100,8 @@ def scores(found: Sequence[Result], own: Sequence[Criterion] = ()) -> tuple[list
 def replies(member: TeamMember, span: Span) -> tuple[Spread | None, list[Bar]]:
     """Seconds from the end of speech to the first sound of the reply, as measured by the candidates' browsers."""
     turn = Interview.turns.property.mapper.class_
-    query = booked_in(member, span, turn.heard_ms).join(Interview.turns).where(turn.heard_ms.is_not(None))
-    waits = [ms / 1000 for ms in db.session.scalars(query.order_by(Interview.created_at.desc()).limit(MOST))]
+    query = newest(member, span, turn.heard_ms, of=(turn.heard_ms.is_not(None),)).join(Interview.turns)
+    waits = [ms / 1000 for ms in db.session.scalars(query)]
     if not waits:
         return None, []
     bounds = [-1.0, *(most for most, _ in WAITS)]
@@ -114,20 +113,21 @@ def replies(member: TeamMember, span: Span) -> tuple[Spread | None, list[Bar]]:
 
 
 def stays(member: TeamMember, span: Span) -> list[Spread]:
-    """Seconds that candidates spent in each status before they left it, in the order of the pipeline."""
-    theirs = booked_in(member, span, Interview.candidate_id).where(Interview.candidate_id.is_not(None))
+    """Seconds that candidates of the newest ``MOST`` interviews spent in each status before they left it, in the order
+    of the pipeline.
+    """
+    theirs = newest(member, span, Interview.candidate_id, of=(Interview.candidate_id.is_not(None),)).subquery()
     before = sa.func.lag(StatusChange.at).over(partition_by=StatusChange.candidate_id, order_by=StatusChange.number)
     entered = sa.case((StatusChange.number == 1, Candidate.created_at), else_=before)
     moves = (
-        sa.select(StatusChange.previous, StatusChange.at, seconds_between(entered, StatusChange.at).label("seconds"))
+        sa.select(StatusChange.previous, seconds_between(entered, StatusChange.at).label("seconds"))
         .join(Candidate, Candidate.id == StatusChange.candidate_id)
-        .where(StatusChange.candidate_id.in_(theirs))
+        .where(StatusChange.candidate_id.in_(sa.select(theirs.c.candidate_id)))
         .subquery()
     )
     known = moves.c.seconds.is_not(None)  # else the move before is gone
-    newest = sa.select(moves.c.previous, moves.c.seconds).where(known).order_by(moves.c.at.desc()).limit(MOST)
     lasted: dict[str, list[float]] = defaultdict(list)
-    for status, seconds in db.session.execute(newest):
+    for status, seconds in db.session.execute(sa.select(moves.c.previous, moves.c.seconds).where(known)):
         lasted[status].append(seconds)
     statuses = statuses_of(member.organization)
     order = [*statuses, *sorted(set(lasted) - set(statuses))]

@@ -4,7 +4,8 @@ All figures cover interviews created in a span of days, without tests. Nothing h
 """
 
 import statistics
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -22,8 +23,9 @@ from app.interviews.numbers import numbers_between
 from app.interviews.recordings.models import Media, Recording
 
 USUAL_DAYS = 90
-MOST = 20_000
-"""The newest interviews, whose times are read."""
+MOST = 1_000
+"""The newest interviews, whose times, scores and answers are read: enough for medians, and bounded work."""
+WEEK = timedelta(days=7)
 LENGTHS = (5, 10, 15, 20, 30, 45, 60)
 """Upper bounds in minutes of the groups of interview lengths."""
 
@@ -58,6 +60,23 @@ class Bar:
     label: str
     count: int
     share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The interviews of one flow that were created in one week (``week`` is its Monday): how far they got.
+
+    ``declined``: the candidate declined and never started. ``abandoned``: they started and did not come back in time.
+    """
+
+    week: date
+    flow_id: str
+    created: int
+    started: int
+    submitted: int
+    completed: int
+    declined: int
+    abandoned: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,43 +157,70 @@ def counts_of(flows: Collection[InterviewFlow]) -> dict[str, FlowCounts]:
     }
 
 
-def funnel(member: TeamMember, span: Span) -> list[Bar]:
-    """How many interviews reached each step, from creation to result."""
-    steps = {
-        "Created": sa.func.count(),
-        "Started": sa.func.count(Interview.started_at),
-        "Submitted": sa.func.count(Interview.submitted_at),
-        "Result ready": sa.func.count(Interview.completed_at),
-    }
-    return bars_of(zip(steps, db.session.execute(booked_in(member, span, *steps.values())).one(), strict=True))
-
-
-def left(member: TeamMember, span: Span) -> dict[str, int]:
-    """How many candidates declined and never started, and how many started but did not come back in time."""
+def tallies(member: TeamMember, span: Span) -> list[Tally]:
+    """How far the span's interviews got, by week and flow: one look at each interview for all figures that count."""
+    starts = weeks_of(span)
+    week = sa.case(*((Interview.created_at < start + WEEK, place) for place, start in enumerate(starts)))
     declined = sa.and_(Interview.declined_at.is_not(None), Interview.stage == Stage.CREATED)
-    counted = booked_in(
+    each = booked_in(
         member,
         span,
-        sa.func.count(sa.case((declined, 1))),
-        sa.func.count(sa.case((Interview.stage == Stage.ABANDONED, 1))),
+        week.label("week"),
+        Interview.flow_id,
+        Interview.started_at,
+        Interview.submitted_at,
+        Interview.completed_at,
+        sa.case((declined, 1)).label("declined"),
+        sa.case((Interview.stage == Stage.ABANDONED, 1)).label("left"),
+    ).subquery()  # because PostgreSQL takes two copies of an expression with parameters for different ones
+    one = each.c
+    reached = (one.started_at, one.submitted_at, one.completed_at, one.declined, one.left)
+    counts = (sa.func.count(), *(sa.func.count(column) for column in reached))
+    counted = sa.select(one.week, one.flow_id, *counts).group_by(one.week, one.flow_id)
+    return [Tally(starts[place].date(), flow_id, *found) for place, flow_id, *found in db.session.execute(counted)]
+
+
+def weeks_of(span: Span) -> list[datetime]:
+    """The first moments (UTC) of the weeks that the span touches, each a Monday."""
+    monday = span.start - timedelta(days=span.since.weekday())
+    return [monday + number * WEEK for number in range((span.end - monday - timedelta(days=1)).days // 7 + 1)]
+
+
+def funnel(counted: Sequence[Tally]) -> list[Bar]:
+    """How many interviews reached each step, from creation to result."""
+    return bars_of(
+        [
+            ("Created", sum(one.created for one in counted)),
+            ("Started", sum(one.started for one in counted)),
+            ("Submitted", sum(one.submitted for one in counted)),
+            ("Result ready", sum(one.completed for one in counted)),
+        ]
     )
-    refused, gone = db.session.execute(counted).one()
-    return {"Declined": refused, "Left early": gone}
+
+
+def left(counted: Sequence[Tally]) -> dict[str, int]:
+    """How many candidates declined and never started, and how many started but did not come back in time."""
+    return {
+        "Declined": sum(one.declined for one in counted),
+        "Left early": sum(one.abandoned for one in counted),
+    }
 
 
 def by_question(member: TeamMember, span: Span, flow: InterviewFlow) -> list[Bar]:
-    """For each question that ``flow`` asks now: how many of those who started answered it."""
-    conditions = (Interview.started_at.is_not(None), Interview.erased_at.is_(None))
-    begun = db.session.scalar(booked_in(member, span, sa.func.count()).where(*conditions)) or 0
+    """For each question that ``flow`` asks now: how many of those who started answered it, of the newest ``MOST``."""
+    begun = newest(member, span, Interview.id, of=(Interview.started_at.is_not(None), Interview.erased_at.is_(None)))
+    ids = begun.subquery()
     answered = (
-        booked_in(member, span, Utterance.question_index, sa.func.count(sa.distinct(Utterance.interview_id)))
-        .join(Utterance, Utterance.interview_id == Interview.id)
-        .where(*conditions, Utterance.role == Role.USER, Utterance.obeyed.is_(False))
+        sa.select(Utterance.question_index, sa.func.count(sa.distinct(Utterance.interview_id)))
+        .where(
+            Utterance.interview_id.in_(sa.select(ids.c.id)), Utterance.role == Role.USER, Utterance.obeyed.is_(False)
+        )
         .group_by(Utterance.question_index)
     )
     counts = {row[0]: row[1] for row in db.session.execute(answered)}
     pairs = [(text, counts.get(place, 0)) for place, text in enumerate(flow.questions)]
-    return bars_of([("Started", begun), *pairs])
+    started = db.session.scalar(sa.select(sa.func.count()).select_from(ids)) or 0
+    return bars_of([("Started", started), *pairs])
 
 
 def times(member: TeamMember, span: Span) -> tuple[list[Spread], list[Bar]]:
@@ -184,12 +230,7 @@ def times(member: TeamMember, span: Span) -> tuple[list[Spread], list[Bar]]:
         seconds_between(Interview.started_at, Interview.submitted_at),
         seconds_between(Interview.submitted_at, Interview.completed_at),
     )
-    rows = db.session.execute(
-        booked_in(member, span, *columns)
-        .where(Interview.submitted_at.is_not(None))
-        .order_by(Interview.created_at.desc())
-        .limit(MOST)
-    ).all()
+    rows = db.session.execute(newest(member, span, *columns, of=(Interview.submitted_at.is_not(None),))).all()
     waits, talks, works = ([row[at] for row in rows if row[at] is not None] for at in range(len(columns)))
     spreads = [
         spread_of("From creation to start", waits),
@@ -202,18 +243,25 @@ def times(member: TeamMember, span: Span) -> tuple[list[Spread], list[Bar]]:
     return [spread for spread in spreads if spread.count], bars_of(groups, whole=len(minutes))
 
 
-def ratings(member: TeamMember, span: Span) -> tuple[float | None, list[Bar]]:
-    """The average of the candidates' ratings (1 to 5), None without any, and the count of each rating."""
+def rated(member: TeamMember, span: Span) -> dict[tuple[str, int], int]:
+    """How often candidates gave each rating (1 to 5) to interviews of each flow."""
     query = (
-        booked_in(member, span, Feedback.rating, sa.func.count())
+        booked_in(member, span, Interview.flow_id, Feedback.rating, sa.func.count())
         .join(Feedback, Feedback.interview_id == Interview.id)
         .where(Feedback.rating.is_not(None))
-        .group_by(Feedback.rating)
+        .group_by(Interview.flow_id, Feedback.rating)
     )
-    counts: dict[int, int] = {row[0]: row[1] for row in db.session.execute(query)}
-    whole = sum(counts.values())
+    return {(flow_id, rating): count for flow_id, rating, count in db.session.execute(query)}
+
+
+def ratings(given: Mapping[tuple[str, int], int]) -> tuple[float | None, list[Bar]]:
+    """The average of the candidates' ratings (1 to 5), None without any, and the count of each rating."""
+    counts = Counter[int]()
+    for (_flow_id, rating), count in given.items():
+        counts[rating] += count
+    whole = counts.total()
     mean = sum(rating * count for rating, count in counts.items()) / whole if whole else None
-    return mean, bars_of([(f"{n} out of 5", counts.get(n, 0)) for n in range(5, 0, -1)], whole=whole)
+    return mean, bars_of([(f"{n} out of 5", counts[n]) for n in range(5, 0, -1)], whole=whole)
 
 
 def usage(member: TeamMember, span: Span) -> list[Used]:
@@ -244,6 +292,13 @@ def booked_in(member: TeamMember, span: Span, *columns: Any) -> sa.Select[*tuple
     if span.numbers:
         chosen = chosen.where(Interview.org_seq > span.numbers[0], Interview.org_seq <= span.numbers[1])
     return chosen.where(*_seen(member, span), *_within(Interview.created_at, span))
+
+
+def newest(
+    member: TeamMember, span: Span, *columns: Any, of: Collection[sa.ColumnElement[bool]] = ()
+) -> sa.Select[*tuple[Any, ...]]:
+    """``columns`` of the newest ``MOST`` interviews of the span that are ``of`` this kind, the newest first."""
+    return booked_in(member, span, *columns).where(*of).order_by(Interview.org_seq.desc()).limit(MOST)
 
 
 def _seen(member: TeamMember, span: Span) -> list[sa.ColumnElement[bool]]:

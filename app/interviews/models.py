@@ -69,6 +69,7 @@ def interview_link(app_url: str, flow_id: str, interview_id: str, *, recruiter_i
 
 
 _SHOWN, _DONE = sa.text("candidate_id IS NOT NULL"), sa.text("completed_at IS NOT NULL")
+_SUBMITTED = sa.text("submitted_at IS NOT NULL")
 _EXTENDED = sa.text("link_since IS NOT NULL")
 IN_WORK = sa.text(
     "(stage NOT IN ('created', 'running', 'abandoned', 'completed')"
@@ -111,6 +112,12 @@ class Interview(Claimable, Quarantined, Base):
         sa.Index("ix_interview_in_work", "organization_id", "org_seq", sqlite_where=IN_WORK, postgresql_where=IN_WORK),
         sa.Index("ix_interview_extended", "link_since", sqlite_where=_EXTENDED, postgresql_where=_EXTENDED),
         sa.Index("ix_interview_done", "organization_id", "completed_at", sqlite_where=_DONE, postgresql_where=_DONE),
+        sa.Index(
+            "ix_interview_submitted",
+            *("organization_id", "submitted_at", "is_test", "flow_id", "team_id", "id"),
+            sqlite_where=_SUBMITTED,
+            postgresql_where=_SUBMITTED,
+        ),
         sa.Index("ix_interview_org_mode", "organization_id", "is_test", "org_mode_seq"),
         sa.Index("ix_interview_team_mode", "team_id", "is_test", "team_mode_seq"),
         sa.Index("ix_interview_org_mode_status", "organization_id", "is_test", "status", "org_seq"),

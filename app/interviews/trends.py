@@ -1,20 +1,17 @@
 """Interviews by week and by flow, for the insights page. Nothing here identifies a person."""
 
 import statistics
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
 
 import sqlalchemy as sa
 
-from app.accounts.models import TeamMember
 from app.core.db import db
 from app.flows.models import InterviewFlow
 from app.interviews.distributions import Result, together
-from app.interviews.insights import Span, booked_in
-from app.interviews.models import Feedback, Interview
-
-WEEK = timedelta(days=7)
+from app.interviews.insights import Span, Tally, ratings, weeks_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,41 +39,36 @@ class Compared:
     rating: float | None
 
 
-def weeks(member: TeamMember, span: Span) -> list[Week]:
+def weeks(counted: Sequence[Tally], span: Span) -> list[Week]:
     """Every week that the span touches, in order. The first and the last one can be parts of a week."""
-    monday = span.since - timedelta(days=span.since.weekday())
-    starts = [monday + number * WEEK for number in range((span.until - monday).days // 7 + 1)]
-    first = datetime(monday.year, monday.month, monday.day, tzinfo=UTC)
-    number = sa.case(*((Interview.created_at < first + (place + 1) * WEEK, place) for place in range(len(starts))))
-    # A subquery, because PostgreSQL takes two copies of an expression with parameters for different ones.
-    found = booked_in(member, span, number.label("week"), Interview.submitted_at).subquery()
-    counted = sa.select(found.c.week, sa.func.count(), sa.func.count(found.c.submitted_at)).group_by(found.c.week)
-    counts = {week: (created, submitted) for week, created, submitted in db.session.execute(counted)}
-    return [Week(start, *counts.get(place, (0, 0))) for place, start in enumerate(starts)]
+    created, submitted = Counter[date](), Counter[date]()
+    for one in counted:
+        created[one.week] += one.created
+        submitted[one.week] += one.submitted
+    return [Week(start, created[start], submitted[start]) for start in (moment.date() for moment in weeks_of(span))]
 
 
-def flows(member: TeamMember, span: Span, results: Sequence[Result]) -> list[Compared]:
-    """Every flow with interviews in the span, the one with the most first. ``results`` are those of the span."""
-    counts = (sa.func.count(), sa.func.count(Interview.started_at), sa.func.count(Interview.submitted_at))
-    found = db.session.execute(
-        booked_in(member, span, InterviewFlow.id, InterviewFlow.title, *counts)
-        .join(InterviewFlow, InterviewFlow.id == Interview.flow_id)
-        .group_by(InterviewFlow.id, InterviewFlow.title)
-    ).all()
-    rated = (
-        booked_in(member, span, Interview.flow_id, sa.func.avg(Feedback.rating))
-        .join(Feedback, Feedback.interview_id == Interview.id)
-        .where(Feedback.rating.is_not(None))
-        .group_by(Interview.flow_id)
+def flows(counted: Sequence[Tally], results: Sequence[Result], rated: Mapping[tuple[str, int], int]) -> list[Compared]:
+    """Every flow with interviews, the one with the most first: figures of the same span (``insights.rated``)."""
+    ids = {one.flow_id for one in counted}
+    titles = dict[str, str](
+        db.session.execute(sa.select(InterviewFlow.id, InterviewFlow.title).where(InterviewFlow.id.in_(ids))).all()
     )
-    ratings = {flow_id: float(mean) for flow_id, mean in db.session.execute(rated)}
     by_flow: dict[str, list[Result]] = {}
     for one in results:
         by_flow.setdefault(one.flow_id, []).append(one)
     scores = {flow_id: together(found, lambda one: one.overall) for flow_id, found in by_flow.items()}
     compared = [
-        Compared(flow_id, title, created, started, submitted, _median(scores.get(flow_id, [])), ratings.get(flow_id))
-        for flow_id, title, created, started, submitted in found
+        Compared(
+            flow_id,
+            titles[flow_id],
+            sum(one.created for one in counted if one.flow_id == flow_id),
+            sum(one.started for one in counted if one.flow_id == flow_id),
+            sum(one.submitted for one in counted if one.flow_id == flow_id),
+            _median(scores.get(flow_id, [])),
+            ratings({of: count for of, count in rated.items() if of[0] == flow_id})[0],
+        )
+        for flow_id in ids
     ]
     return sorted(compared, key=lambda one: (-one.created, one.title, one.flow_id))
 

@@ -72,12 +72,12 @@ class Figures:
             Column("created", "Created", "count"),
             Column("submitted", "Submitted", "count"),
         )
-        return Sheet("weeks", "Interviews by week", columns, trends.weeks(self._member, self._span))
+        return Sheet("weeks", "Interviews by week", columns, trends.weeks(self.tallies, self._span))
 
     @cached_property
     def funnel(self) -> Sheet:
         """How far interviews get."""
-        return _bars("funnel", "Funnel", insights.funnel(self._member, self._span), headings=("Step", "Interviews"))
+        return _bars("funnel", "Funnel", insights.funnel(self.tallies), headings=("Step", "Interviews"))
 
     @cached_property
     def flows(self) -> Sheet:
@@ -90,7 +90,7 @@ class Figures:
             Column("score", "Median score", "score"),
             Column("rating", "Average rating", "score"),
         )
-        return Sheet("flows", "Flows compared", columns, trends.flows(self._member, self._span, self._results))
+        return Sheet("flows", "Flows compared", columns, trends.flows(self.tallies, self._results, self._rated))
 
     @cached_property
     def asked(self) -> InterviewFlow | None:
@@ -185,6 +185,20 @@ class Figures:
         """Whether results count whose scores the member does not see yet, and which small figures leave out."""
         return any(one.is_hidden for one in self._results)
 
+    @property
+    def is_sampled(self) -> bool:
+        """Whether there are more interviews than those whose times, scores and answers are read."""
+        return sum(one.started for one in self.tallies) > insights.MOST
+
+    @cached_property
+    def tallies(self) -> list[insights.Tally]:
+        """What the figures that count are made of."""
+        return insights.tallies(self._member, self._span)
+
+    @cached_property
+    def _rated(self) -> dict[tuple[str, int], int]:
+        return insights.rated(self._member, self._span)
+
     @cached_property
     def _results(self) -> list[distributions.Result]:
         return distributions.results(self._member, self._span)
@@ -195,7 +209,7 @@ class Figures:
 
     @cached_property
     def _ratings(self) -> tuple[float | None, list[insights.Bar]]:
-        return insights.ratings(self._member, self._span)
+        return insights.ratings(self._rated)
 
     @cached_property
     def _times(self) -> tuple[list[insights.Spread], list[insights.Bar]]:

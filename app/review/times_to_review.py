@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from app.accounts.models import Role, TeamMember
 from app.candidates.models import StatusChange
 from app.core.db import db, seconds_between
-from app.interviews.insights import MOST, Span, Spread, booked_in, spread_of
+from app.interviews.insights import Span, Spread, newest, spread_of
 from app.interviews.models import Interview
 from app.review.ratings.models import Assessment
 
@@ -16,7 +16,7 @@ EVERYONE = "All recruiters"
 
 
 def times_to_review(member: TeamMember, span: Span) -> list[Spread]:
-    """Seconds from each result to its first review: of all recruiters, then by the one who made it, by name.
+    """Seconds from each of the newest results to its first review: of all recruiters, then by who made it, by name.
 
     A review is a rating, or a move of the candidate after the result. Administrators see every recruiter, others
     only themselves. Empty without reviews.
@@ -24,9 +24,8 @@ def times_to_review(member: TeamMember, span: Span) -> list[Spread]:
     reviews = sa.union_all(_moves(member, span), _ratings(member, span)).subquery()
     order = sa.func.row_number().over(partition_by=reviews.c.interview_id, order_by=(reviews.c.at, reviews.c.by_id))
     each = sa.select(reviews, order.label("place")).subquery()
-    first = sa.select(each.c.by_id, each.c.seconds).where(each.c.place == 1).order_by(each.c.created_at.desc())
     waits: dict[str, list[float]] = defaultdict(list)
-    for by_id, seconds in db.session.execute(first.limit(MOST)):
+    for by_id, seconds in db.session.execute(sa.select(each.c.by_id, each.c.seconds).where(each.c.place == 1)):
         waits[by_id].append(seconds)
     if not waits:
         return []
@@ -45,13 +44,14 @@ def _moves(member: TeamMember, span: Span) -> sa.Select[*tuple[Any, ...]]:
 def _ratings(member: TeamMember, span: Span) -> sa.Select[*tuple[Any, ...]]:
     """The same for ratings, of which only the time of the last change is known."""
     rated = _reviews(member, span, by=Assessment.member_id, at=Assessment.changed_at)
-    return rated.join(Assessment, Assessment.interview_id == Interview.id).where(Interview.completed_at.is_not(None))
+    return rated.join(Assessment, Assessment.interview_id == Interview.id)
 
 
 def _reviews(member: TeamMember, span: Span, *, by: Any, at: Any) -> sa.Select[*tuple[Any, ...]]:
     waited = seconds_between(Interview.completed_at, at).label("seconds")
-    columns = (Interview.id.label("interview_id"), Interview.created_at, by.label("by_id"), at.label("at"), waited)
-    return booked_in(member, span, *columns)
+    results = newest(member, span, Interview.id, of=(Interview.completed_at.is_not(None),)).subquery()
+    columns = (Interview.id.label("interview_id"), by.label("by_id"), at.label("at"), waited)
+    return sa.select(*columns).select_from(Interview).where(Interview.id.in_(sa.select(results.c.id)))
 
 
 def _names(member: TeamMember, ids: set[str]) -> list[tuple[str, str]]:

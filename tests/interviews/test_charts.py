@@ -13,8 +13,9 @@ from app.candidates.models import StatusChange
 from app.core import clock
 from app.core.db import db
 from app.flows.models import InterviewFlow
-from app.interviews import distributions, trends
-from app.interviews.insights import Span
+from app.interviews import distributions, insights, trends
+from app.interviews.insights import Span, tallies
+from app.interviews.insights import rated as given
 from app.interviews.models import Interview
 from app.review.figures import KEYS, ticks
 from app.review.ratings.models import Assessment
@@ -46,6 +47,11 @@ def rated(interview: Interview, by: Person, hours: float) -> None:
     ids = {"organization_id": interview.organization_id, "interview_id": interview.id, "member_id": by.member.id}
     db.session.add(Assessment(**ids, **given))
     db.session.commit()
+
+
+def flows(person: Person) -> list[trends.Compared]:
+    results, ratings = distributions.results(person.member, MARCH), given(person.member, MARCH)
+    return trends.flows(tallies(person.member, MARCH), results, ratings)
 
 
 def chart_of(page: str, key: str) -> tuple[str, list[list[str]]]:
@@ -87,7 +93,7 @@ def test_weeks_begin_on_monday_and_none_is_left_out(owner: Person, past: Made) -
         past(at=at, minutes=5)
     past(at=monday)
     past(at=NOON.replace(day=31))
-    weeks = trends.weeks(owner.member, MARCH)
+    weeks = trends.weeks(tallies(owner.member, MARCH), MARCH)
     assert [(one.start.isoformat(), one.created, one.submitted) for one in weeks] == [
         ("2026-02-23", 0, 0),
         ("2026-03-02", 1, 1),
@@ -99,12 +105,12 @@ def test_weeks_begin_on_monday_and_none_is_left_out(owner: Person, past: Made) -
 
 
 def test_flows_are_compared_with_the_busiest_first(owner: Person, outsider: Person, busy: InterviewFlow) -> None:
-    compared = trends.flows(owner.member, MARCH, distributions.results(owner.member, MARCH))
+    compared = flows(owner)
     assert [(one.title, one.created, one.started, one.submitted, one.score, one.rating) for one in compared] == [
         ("=Nurse", 5, 4, 3, 3.0, 4.5),
         ("Cook <b>", 1, 1, 1, None, 2.0),
     ]
-    assert trends.flows(outsider.member, MARCH, distributions.results(outsider.member, MARCH)) == []
+    assert flows(outsider) == []
 
 
 def test_the_first_review_of_a_result_counts_for_who_made_it(
@@ -185,6 +191,22 @@ def test_interviews_without_results_are_drawn_too(owner: Person, past: Made) -> 
     keys = re.findall(r'<section class="card chart[^>]* id="(\w+)"', page)
     assert keys == ["weeks", "funnel", "flows", "questions"]
     assert chart_of(page, "questions")[1][0] == ["Started", "0", "0%"]
+
+
+def test_of_many_interviews_the_newest_are_looked_at_closely(
+    owner: Person, past: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(insights, "MOST", 2)
+    sentence = "Counts include every interview. Times, scores and answers by question are those of the newest 2."
+    for minutes in (40, 4):
+        past(minutes=minutes)
+    assert sentence not in owner.browser.get(f"/insights?{IN_MARCH}").text
+    past(minutes=6)
+    page = owner.browser.get(f"/insights?{IN_MARCH}").text
+    assert sentence in page
+    assert chart_of(page, "funnel")[1][0] == ["Created", "3", "100%"]
+    talks = {bar.label: bar.count for bar in insights.times(owner.member, MARCH)[1]}
+    assert (talks["Up to 5 minutes"], talks["5 to 10 minutes"], talks["30 to 45 minutes"]) == (1, 1, 0)
 
 
 def test_three_years_are_drawn_in_weeks(owner: Person, past: Made) -> None:

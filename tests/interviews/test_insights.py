@@ -46,10 +46,10 @@ def test_the_funnel_counts_how_far_interviews_get(owner: Person, past: Made) -> 
     past(minutes=12)
     past(minutes=8, ready=90)
     past(at=NOON - timedelta(days=30))
-    bars = insights.funnel(owner.member, MARCH)
+    bars = insights.funnel(insights.tallies(owner.member, MARCH))
     assert counts(bars) == {"Created": 5, "Started": 3, "Submitted": 2, "Result ready": 1}
     assert [round(bar.share, 2) for bar in bars] == [1, 0.6, 0.4, 0.2]
-    assert insights.left(owner.member, MARCH) == {"Declined": 1, "Left early": 1}
+    assert insights.left(insights.tallies(owner.member, MARCH)) == {"Declined": 1, "Left early": 1}
 
 
 def test_both_ends_of_the_span_count_and_nothing_beyond(owner: Person, past: Made) -> None:
@@ -57,7 +57,7 @@ def test_both_ends_of_the_span_count_and_nothing_beyond(owner: Person, past: Mad
         past(at=at)
     for at in (datetime(2026, 2, 28, 23, 59, 59, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)):
         past(at=at)
-    assert counts(insights.funnel(owner.member, MARCH))["Created"] == 2
+    assert counts(insights.funnel(insights.tallies(owner.member, MARCH)))["Created"] == 2
 
 
 def test_many_interviews_are_found_by_their_numbers(owner: Person, past: Made, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,8 +73,10 @@ def test_many_interviews_are_found_by_their_numbers(owner: Person, past: Made, m
     assert insights.narrowed(owner.member, MARCH).numbers is None
     monkeypatch.setattr(numbers, "FEW", 0)
     span = insights.narrowed(owner.member, MARCH)
-    assert counts(insights.funnel(owner.member, span)) == counts(insights.funnel(owner.member, MARCH))
-    assert counts(insights.funnel(owner.member, span))["Created"] == 33
+    assert counts(insights.funnel(insights.tallies(owner.member, span))) == counts(
+        insights.funnel(insights.tallies(owner.member, MARCH))
+    )
+    assert counts(insights.funnel(insights.tallies(owner.member, span)))["Created"] == 33
     assert span.numbers == (5, 41)
     empty = Span(date(2025, 1, 1), date(2025, 1, 31))
     assert insights.narrowed(owner.member, empty).numbers == (0, 0)
@@ -108,10 +110,10 @@ def test_times_are_told_as_the_middle_and_the_long_end(owner: Person, past: Made
 
 
 def test_ratings_are_a_mean_and_a_spread(owner: Person, past: Made) -> None:
-    assert insights.ratings(owner.member, MARCH)[0] is None
+    assert insights.ratings(insights.rated(owner.member, MARCH))[0] is None
     for rating in (5, 5, 4, 2):
         past(minutes=5, rating=rating)
-    mean, bars = insights.ratings(owner.member, MARCH)
+    mean, bars = insights.ratings(insights.rated(owner.member, MARCH))
     assert mean == 4.0
     assert counts(bars) == {"5 out of 5": 2, "4 out of 5": 1, "3 out of 5": 0, "2 out of 5": 1, "1 out of 5": 0}
     assert bars[0].share == 0.5
@@ -163,12 +165,12 @@ def test_a_recruiter_sees_numbers_of_their_teams_only(
     hidden = make_flow(team_id=team.id, title="Hidden")
     past(minutes=5, rating=1, answered=1)
     past(of=hidden, minutes=5, rating=5, answered=1)
-    assert counts(insights.funnel(owner.member, MARCH))["Created"] == 2
-    assert counts(insights.funnel(colleague.member, MARCH))["Created"] == 1
-    assert insights.ratings(colleague.member, MARCH)[0] == 1.0
+    assert counts(insights.funnel(insights.tallies(owner.member, MARCH)))["Created"] == 2
+    assert counts(insights.funnel(insights.tallies(colleague.member, MARCH)))["Created"] == 1
+    assert insights.ratings(insights.rated(colleague.member, MARCH))[0] == 1.0
     assert [one.title for one in insights.usage(colleague.member, MARCH)] == ["=Nurse"]
     assert insights.times(colleague.member, MARCH)[0][0].count == 1
-    assert counts(insights.funnel(outsider.member, MARCH))["Created"] == 0
+    assert counts(insights.funnel(insights.tallies(outsider.member, MARCH)))["Created"] == 0
     assert insights.usage(outsider.member, MARCH) == []
     assert colleague.browser.get(f"/insights?flow={hidden.id}").status_code == 403
 

@@ -14,7 +14,7 @@ from app.candidates.models import Candidate
 from app.core import clock
 from app.core.db import db
 from app.flows.models import InterviewFlow
-from app.interviews import distributions, trends
+from app.interviews import distributions, insights, trends
 from app.interviews.analysis.scores import NAMES
 from app.interviews.insights import Span
 from app.interviews.models import Interview, InterviewData
@@ -206,7 +206,11 @@ def test_figures_of_few_results_leave_out_what_is_not_seen_yet(owner: Person, sc
         found = distributions.results(owner.member, span)
         spread, bars = distributions.scores(found)
         medians = {one.label: one.median for one in spread}
-        return trends.flows(owner.member, span, found)[0].score, medians, sum(bar.count for bar in bars)
+        return (
+            trends.flows(insights.tallies(owner.member, span), found, {})[0].score,
+            medians,
+            sum(bar.count for bar in bars),
+        )
 
     assert figures() == (None, {}, 0)
     assert "Figures based on fewer than 5 scores do not include those results" in words_of(

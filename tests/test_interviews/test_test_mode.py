@@ -139,7 +139,7 @@ def test_its_sound_and_picture_play(booked: Callable[..., Interview]) -> None:
 def test_no_figure_counts_it_and_lists_show_it_when_asked(owner: Person, booked: Callable[..., Interview]) -> None:
     done, me = completed(booked()), owner.member
     today = clock.now().date()
-    assert [bar.count for bar in insights.funnel(me, insights.Span(today, today))] == [0, 0, 0, 0]
+    assert [bar.count for bar in insights.funnel(insights.tallies(me, insights.Span(today, today)))] == [0, 0, 0, 0]
     assert insights.usage(me, insights.Span(today, today)) == []
     assert [one.count for one in this_week(me)] == [0, 0, 0]
     assert new_results(me, limit=8) == []

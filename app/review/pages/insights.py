@@ -27,7 +27,8 @@ def _for_cards() -> dict[str, Any]:
 
     def figures_of(flow: InterviewFlow) -> dict[str, Any]:
         member, span = current_member(), insights.last_days(flow_id=flow.id)
-        return {"steps": insights.funnel(member, span), "rating": insights.ratings(member, span)[0], "span": span}
+        steps = insights.funnel(insights.tallies(member, span))
+        return {"steps": steps, "rating": insights.ratings(insights.rated(member, span))[0], "span": span}
 
     return {"figures_of": figures_of, "counts_of": insights.counts_of}
 
@@ -45,7 +46,8 @@ def numbers() -> str:
         errors=errors,
         charts=charts,
         ticks=ticks,
-        left=insights.left(member, span),
+        most=insights.MOST,
+        left=insights.left(charts.tallies),
         flow_choices=[("", "All"), *titles_seen_by(member)],
         typed=request.args,
     )
