@@ -1,7 +1,7 @@
 """Distributions of scores, reply times and time in each status, for the insights page. Nothing identifies a person."""
 
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -60,7 +60,9 @@ class Result:
 
 def results(member: TeamMember, span: Span) -> list[Result]:
     """The newest results of the span, at most ``MOST``, without those that may not be looked at any more."""
-    columns = Interview.flow_id, InterviewData.scores, InterviewData.criteria_id, rate_first().is_hidden_from(member)
+    asks = rate_first().asks_in_lists(member, span.flow_id)  # seldom, and asked of each result it takes long
+    is_hidden = rate_first().is_hidden_from(member) if asks else sa.false()
+    columns = Interview.flow_id, InterviewData.scores, InterviewData.criteria_id, is_hidden
     query = newest(member, span, *columns).join(InterviewData, InterviewData.interview_id == Interview.id)
     rows = db.session.execute(query.where(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))).all()
     criteria = _criteria({criteria_id for _flow_id, _found, criteria_id, _is_hidden in rows if criteria_id})
@@ -93,7 +95,8 @@ def scores(found: Sequence[Result], own: Sequence[Criterion] = ()) -> tuple[list
     labels = {**{one.key: one.name for one in own}, **LABELS}
     means = together(found, lambda one: one.overall)
     spread = [_scored(name, label, found) for name, label in labels.items()]
-    groups = [(label, sum(_group(mean) == low for mean in means)) for low, label in enumerate(MEANS)]
+    counts = Counter(map(_group, means))
+    groups = [(label, counts[low]) for low, label in enumerate(MEANS)]
     return [one for one in spread if one.count], bars_of(groups, whole=len(means))
 
 

@@ -23,7 +23,7 @@ from app.interviews.numbers import numbers_between
 from app.interviews.recordings.models import Media, Recording
 
 USUAL_DAYS = 90
-MOST = 1_000
+MOST = 500
 """The newest interviews, whose times, scores and answers are read: enough for medians, and bounded work."""
 WEEK = timedelta(days=7)
 LENGTHS = (5, 10, 15, 20, 30, 45, 60)

@@ -10,7 +10,7 @@ from typing import Protocol
 import sqlalchemy as sa
 
 from app.accounts.models import Owner
-from app.core.db import db
+from app.core.db.prepared import Prepared
 from app.interviews.models import Interview
 
 SIDE_BY_SIDE = timedelta(minutes=5)
@@ -18,7 +18,16 @@ SIDE_BY_SIDE = timedelta(minutes=5)
 FEW = 1_000
 """An organization with fewer interviews is read as a whole, which is quicker than halving."""
 
+NEAR = 100
+"""Interviews more or less that do not matter to a span of days: its days are compared too."""
+
 _I = Interview.__table__.c
+_CREATED = Prepared(
+    sa.select(_I.created_at)
+    .where(_I.organization_id == sa.bindparam("organization"), _I.org_seq >= sa.bindparam("number"))
+    .order_by(_I.org_seq)
+    .limit(sa.literal_column("1"))
+)
 
 
 class Numbered(Owner, Protocol):
@@ -33,16 +42,20 @@ class Numbered(Owner, Protocol):
 
 def number_before(organization: Numbered, moment: datetime) -> int:
     """The highest number up to which no interview was created after ``moment``."""
-    at = sa.select(_I.created_at).where(_I.organization_id == organization.id).order_by(_I.org_seq).limit(1)
+    return _around(organization, moment, near=0)[0]
+
+
+def _around(organization: Numbered, moment: datetime, *, near: int) -> tuple[int, int]:
+    """Two numbers, at most ``near`` apart, between which that number lies."""
     low, high = 0, organization.interview_seq
-    while low < high:
+    while high - low > near:
         middle = (low + high + 1) // 2
-        created = db.session.scalar(at.where(_I.org_seq >= middle))
-        if created is not None and created <= moment - SIDE_BY_SIDE:
+        found = _CREATED.rows(organization=organization.id, number=middle)
+        if found and found[0][0] <= moment - SIDE_BY_SIDE:
             low = middle
         else:
             high = middle - 1
-    return low
+    return low, high
 
 
 def numbers_between(organization: Numbered, start: datetime, end: datetime) -> tuple[int, int] | None:
@@ -53,4 +66,7 @@ def numbers_between(organization: Numbered, start: datetime, end: datetime) -> t
     if organization.interview_seq < FEW:
         return None
     # Two sides, also where the second is the last number: SQLite prefers an index that a range narrows on both.
-    return number_before(organization, start), number_before(organization, end + 2 * SIDE_BY_SIDE)
+    return (
+        _around(organization, start, near=NEAR)[0],
+        _around(organization, end + 2 * SIDE_BY_SIDE, near=NEAR)[1],
+    )

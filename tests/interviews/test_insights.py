@@ -72,6 +72,8 @@ def test_many_interviews_are_found_by_their_numbers(owner: Person, past: Made, m
         past(at=at)
     assert insights.narrowed(owner.member, MARCH).numbers is None
     monkeypatch.setattr(numbers, "FEW", 0)
+    assert insights.narrowed(owner.member, MARCH).numbers == (0, 45)
+    monkeypatch.setattr(numbers, "NEAR", 0)
     span = insights.narrowed(owner.member, MARCH)
     assert counts(insights.funnel(insights.tallies(owner.member, span))) == counts(
         insights.funnel(insights.tallies(owner.member, MARCH))
