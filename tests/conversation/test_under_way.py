@@ -4,6 +4,7 @@ import base64
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -75,6 +76,18 @@ def test_a_page_that_says_nothing_is_told_at_once_what_is_missing(
     refused = talking.ask("POST", "/turns/2", json=ANSWER)
     assert (refused.status_code, refused.json()["missing"]) == (409, [1, 2])
     assert len(late) == 1
+
+
+def test_one_request_of_an_interview_waits_at_a_time(
+    talking: Candidate, hears: ScriptedTranscriber, late: list[Callable[[], object]]
+) -> None:
+    hears.texts = ["I am a nurse."]
+    besides: list[Any] = []
+    late.append(lambda: besides.append(talking.ask("POST", "/turns/2", json=ANSWER, headers=WAITS)))
+    late += [put(talking, number) for number in range(3)]
+    reply = talking.call("POST", "/turns/2", json=ANSWER, headers=WAITS)
+    assert [one.status_code for one in besides] == [409]
+    assert reply["heard"] == {"text": "I am a nurse."}
 
 
 def test_what_never_comes_is_missing_in_the_end_and_the_turn_stays_open(

@@ -63,7 +63,7 @@ def judge_silence(number: int) -> Response:
     language, transcriber = preview.script.language, gateways.current().transcriber
     segment, first, last = body["segment"], body["first_chunk"], body["last_chunk"]
     key = utterance_key(preview.id, turn=number, segment=segment)
-    under_way.wait_for(lambda: preview.heard(segment, first, last) is not None)
+    under_way.wait_for(preview.id, lambda: preview.heard(segment, first, last) is not None)
     if not body["interrupts"]:
         return jsonify(silences.pause(transcriber, key, last=last, language=language))
     called = silences.call(
@@ -84,7 +84,7 @@ def post_turn(number: int) -> Response:
     preview, body = current(), schemas.body(schemas.TurnSchema())
     if body["kind"] is TurnKind.ANSWER:
         chunks = body["segment"], body["first_chunk"], body["last_chunk"]
-        under_way.wait_for(lambda: preview.heard(*chunks) is not None)
+        under_way.wait_for(preview.id, lambda: preview.heard(*chunks) is not None)
     with preview.turning:
         if preview.last is not None and number == preview.last.number:
             return jsonify(prompt(preview))

@@ -121,7 +121,7 @@ def wait_for_chunks(body: dict[str, Any]) -> None:
             db.session.rollback()
         return not missing
 
-    under_way.wait_for(have_arrived)
+    under_way.wait_for(holder().interview_id, have_arrived)
 
 
 def _check_number(number: int, body: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ On a slow connection that saves the page a wait of its own: it need not know tha
 what depends on it.
 """
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -13,11 +14,24 @@ LONGEST = 2.0
 """Seconds; a page whose pieces take longer gets the numbers of those that are missing, and waits for them itself."""
 EVERY = 0.02
 
+_waiting: set[tuple[str | None, str]] = set()
+_lock = threading.Lock()
 
-def wait_for(are_there: Callable[[], bool]) -> None:
-    """Return when the pieces are there. Does not wait unless the page says (``X-Wait``) that they are on their way."""
-    if "X-Wait" not in request.headers:
-        return
-    until = time.monotonic() + LONGEST
-    while not are_there() and time.monotonic() < until:
-        time.sleep(EVERY)
+
+def wait_for(interview_id: str, are_there: Callable[[], bool]) -> None:
+    """Return when the pieces are there. Does not wait unless the page says (``X-Wait``) that they are on their way.
+
+    Of the same interview, one request to an endpoint waits at a time: a page cannot occupy all threads of the server.
+    """
+    key = request.endpoint, interview_id
+    with _lock:
+        if "X-Wait" not in request.headers or key in _waiting:
+            return
+        _waiting.add(key)
+    try:
+        until = time.monotonic() + LONGEST
+        while not are_there() and time.monotonic() < until:
+            time.sleep(EVERY)
+    finally:
+        with _lock:
+            _waiting.discard(key)
