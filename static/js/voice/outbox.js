@@ -5,7 +5,8 @@ const REMEMBERED = 80; // acknowledged chunks that could still be asked for agai
 const MOST = 10; // chunks of a bundle …
 const LARGEST = 1024 * 1024; // … and bytes
 const THIN = 400; // ms that a request with a piece of the voice takes on a thin line
-const SMALL = 8 * 1024; // bytes of a recorder's chunk that may go between two pieces there: sound without a picture
+const SMALL = 8 * 1024; // bytes of a recorder's chunk that may go between two pieces there: sound without a picture …
+const PAIR = 10 * 1024; // … and of two of them
 const LATEST = 4000; // ms that the recorder's chunks wait for company
 const [AT_ONCE, IN_ALL] = [3, 8]; // times that a chunk is sent which something on the way refuses or damages
 
@@ -136,8 +137,9 @@ export class Outbox {
     if (track === "voice") return this.pressure !== "speaking" || queue.length >= this.company.voice || this.#awaited("voice");
     if (this.busy.voice || this.#may("voice")) return false;
     if (this.thin && this.pressure === "reply") return false;
-    if (this.thin && this.pressure === "speaking") return queue[0].bytes.length <= SMALL;
-    return queue.length >= this.company.mix || queue[0].late || this.#awaited("mix");
+    const between = this.thin && this.pressure === "speaking";
+    if (between && queue[0].bytes.length > SMALL) return false;
+    return queue.length >= (between ? Math.min(2, this.company.mix) : this.company.mix) || queue[0].late || this.#awaited("mix");
   }
 
   #awaited(track) {
@@ -150,9 +152,12 @@ export class Outbox {
     this.timer = setTimeout(() => { this.timer = null; chunk.late = true; this.#wakeAll(); }, LATEST);
   }
 
-  // On a thin line the recorder's request that is under way is given up, and sent again later.
+  // On a thin line a reply does not wait for the recorder's request that is under way, nor a piece of the voice for a
+  // picture: it is given up, and sent again later.
   #makeWay() {
-    if (this.thin && this.pressure !== "none" && this.flight && performance.now() - this.flight.since > THIN) this.flight.control.abort();
+    const { flight, pressure } = this;
+    const hinders = flight && (pressure === "reply" || (pressure === "speaking" && flight.bytes > PAIR));
+    if (this.thin && hinders && performance.now() - flight.since > THIN) flight.control.abort();
   }
 
   async #drain(track) {
@@ -160,14 +165,15 @@ export class Outbox {
     let alone = false;
     while (this.#may(track)) {
       for (const chunk of queue.slice(0, MOST)) if (!chunk.bytes) await chunk.coding;
-      const single = alone || !this.bundle || (track === "mix" && this.thin && this.pressure === "speaking");
-      const chunks = single ? [queue[0]] : together(queue);
+      const most = track === "mix" && this.thin && this.pressure === "speaking" ? PAIR : LARGEST;
+      const chunks = alone || !this.bundle ? [queue[0]] : together(queue, most);
       const control = new AbortController();
       this.sent[track] = chunks.length;
       this.#changed();
       let answer;
       try {
-        answer = await this.#timed(track, control, () => (chunks[1] ? this.bundle(chunks, control.signal) : this.send(chunks[0], control.signal)));
+        if (track === "mix") this.flight = { control, since: performance.now(), bytes: chunks.reduce((sum, { bytes }) => sum + bytes.length, 0) };
+        answer = await this.#timed(track, () => (chunks[1] ? this.bundle(chunks, control.signal) : this.send(chunks[0], control.signal)));
       } catch (error) {
         if (control.signal.aborted) return;
         alone = chunks.length > 1; // a bundle is tried once, then its first chunk alone
@@ -193,9 +199,8 @@ export class Outbox {
     }
   }
 
-  async #timed(track, control, request) {
+  async #timed(track, request) {
     const since = performance.now();
-    if (track === "mix") this.flight = { control, since };
     try {
       return await request();
     } finally {
@@ -255,13 +260,13 @@ const name = ({ segment, track, number }) => `${segment}/${track}/${number}`;
 const mayPass = (chunk, error) => chunk.tries < IN_ALL && (error.status === 413 || error.data?.field === "X-Content-SHA256");
 
 // The chunks of one run that have waited longest, and not too much.
-function together([first, ...rest]) {
+function together([first, ...rest], most) {
   const chunks = [first];
   let bytes = first.bytes.length;
   for (const chunk of rest.slice(0, MOST - 1)) {
     if (!chunk.bytes) break; // came while others were being made
     bytes += chunk.bytes.length;
-    if (bytes > LARGEST || chunk.segment !== first.segment) break;
+    if (bytes > most || chunk.segment !== first.segment) break;
     chunks.push(chunk);
   }
   return chunks;

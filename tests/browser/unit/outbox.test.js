@@ -236,6 +236,30 @@ export const tests = {
     await outbox.empty();
     equal(sent, ["voice0", "mix0", "mix0"]);
   },
+  async "on a thin line two small chunks go between two pieces, and are not given up for the next piece, as a picture is"() {
+    for (const [size, count, isPicture] of [[4200, 3, false], [50000, 4, true]]) {
+      const sent = [];
+      const hang = (chunks, signal) => new Promise((_, fail) => {
+        sent.push(chunks.map(({ number }) => number));
+        signal.addEventListener("abort", () => fail(new DOMException("given up", "AbortError")));
+      });
+      const send = async (one, signal) => (one.track === "mix" ? hang([one], signal) : sleep(420).then(() => ({})));
+      const outbox = new Outbox(send, await fresh(`hinders-${size}`), { bundle: hang, company: { voice: 1, mix: 4 } });
+      outbox.add(chunk(0, "voice"));
+      await outbox.empty("voice");
+      ok(outbox.thin);
+      outbox.press(isPicture ? "none" : "speaking"); // a picture begins while nothing depends on the line
+      for (let number = 0; number < count; number += 1) outbox.add({ ...chunk(number), bytes: new Uint8Array(size) });
+      await until(() => sent.length === 1);
+      equal(sent, isPicture ? [[0, 1, 2, 3]] : [[0, 1]]);
+      await sleep(420);
+      outbox.press("speaking");
+      outbox.add(chunk(1, "voice"));
+      await outbox.empty("voice");
+      equal(outbox.busy.mix, !isPicture);
+      outbox.stop();
+    }
+  },
   async "on a thin line a picture waits for the end of the answer, a small chunk goes between two pieces"() {
     const sent = [];
     const outbox = new Outbox(async (one) => { sent.push(one.number); return {}; }, await fresh("picture"));
