@@ -343,7 +343,7 @@ export class Talk {
   // again, and what is lost for good is left out.
   async #sent(turn, body) {
     let waits = body.kind === "answer" && await this.outbox.underWay("voice");
-    const form = await this.replies?.form;
+    const form = this.sound ? await this.replies?.form : null;
     for (;;) {
       try {
         return await this.protocol.post(`turns/${turn}`, body, { headers: { ...asks(waits), ...(form ? { "X-Sound": form } : {}) } });
