@@ -16,11 +16,13 @@ from app.core.rooms import rate_first
 from app.flows.criteria import Criterion
 from app.flows.models import FlowCriteria
 from app.interviews.comparison import LABELS
-from app.interviews.insights import Bar, Span, Spread, bars_of, newest, spread_of
+from app.interviews.insights import Bar, Span, Spread, Tally, bars_of, booked_in, bound, place, sample, spread_of
 from app.interviews.models import Interview, InterviewData
 
 HIGHEST = 5
 """Scores go from 0 to 5."""
+OF_EACH = 50
+"""Results of each flow that are read at least, so that small flows have a median too."""
 FEWEST = 5
 """Scores that a figure needs at least, if it includes some that the member does not see yet."""
 MEANS = ("Under 1", "1 to under 2", "2 to under 3", "3 to under 4", "4 to 5")
@@ -49,26 +51,37 @@ class Scored:
 class Result:
     """The scores of one result, by name, the overall one, and the flow it belongs to.
 
-    ``is_hidden``: the member rates it before they see its scores.
+    ``is_hidden``: the member rates it before they see its scores. ``in_sample``: it belongs to the even sample.
     """
 
     flow_id: str
     scores: Mapping[str, float | None]
     overall: float | None
     is_hidden: bool = False
+    in_sample: bool = True
 
 
-def results(member: TeamMember, span: Span) -> list[Result]:
-    """The newest results of the span, at most ``MOST``, without those that may not be looked at any more."""
+def results(member: TeamMember, span: Span, counted: Sequence[Tally] = ()) -> list[Result]:
+    """The results of the span, without those that may not be looked at any more.
+
+    Where there are many (``counted``), an even sample of them, and beside it some more of flows with few.
+    """
+    completed = Counter[str]()
+    for one in counted:
+        completed[one.flow_id] += one.completed
+    whole = bound(completed.total())
+    bounds = {flow_id: max(whole, bound(count, wanted=OF_EACH)) for flow_id, count in completed.items()}
     asks = rate_first().asks_in_lists(member, span.flow_id)  # seldom, and asked of each result it takes long
     is_hidden = rate_first().is_hidden_from(member) if asks else sa.false()
-    columns = Interview.flow_id, InterviewData.scores, InterviewData.criteria_id, is_hidden
-    query = newest(member, span, *columns).join(InterviewData, InterviewData.interview_id == Interview.id)
+    columns = Interview.flow_id, InterviewData.scores, InterviewData.criteria_id, is_hidden, place()
+    query = booked_in(member, span, *columns).join(InterviewData, InterviewData.interview_id == Interview.id)
+    if counted:
+        query = query.where(place() < max(bounds.values()), place() < sa.case(bounds, value=Interview.flow_id))
     rows = db.session.execute(query.where(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))).all()
-    criteria = _criteria({criteria_id for _flow_id, _found, criteria_id, _is_hidden in rows if criteria_id})
+    criteria = _criteria({criteria_id for _flow_id, _found, criteria_id, _is_hidden, _at in rows if criteria_id})
     return [
-        Result(flow_id, found or {}, overall(found, criteria.get(which, ())), is_hidden)
-        for flow_id, found, which, is_hidden in rows
+        Result(flow_id, found or {}, overall(found, criteria.get(which, ())), bool(is_hidden), at < whole)
+        for flow_id, found, which, is_hidden, at in rows
     ]
 
 
@@ -92,6 +105,7 @@ def scores(found: Sequence[Result], own: Sequence[Criterion] = ()) -> tuple[list
 
     ``own`` are the criteria of the flow that all of them belong to, if it is one.
     """
+    found = [one for one in found if one.in_sample]
     labels = {**{one.key: one.name for one in own}, **LABELS}
     means = together(found, lambda one: one.overall)
     spread = [_scored(name, label, found) for name, label in labels.items()]
@@ -100,10 +114,13 @@ def scores(found: Sequence[Result], own: Sequence[Criterion] = ()) -> tuple[list
     return [one for one in spread if one.count], bars_of(groups, whole=len(means))
 
 
-def replies(member: TeamMember, span: Span) -> tuple[Spread | None, list[Bar]]:
-    """Seconds from the end of speech to the first sound of the reply, as measured by the candidates' browsers."""
+def replies(member: TeamMember, span: Span, *, among: int | None = None) -> tuple[Spread | None, list[Bar]]:
+    """Seconds from the end of speech to the first sound of the reply, as measured by the candidates' browsers.
+
+    ``among``: see ``sample``.
+    """
     turn = Interview.turns.property.mapper.class_
-    query = newest(member, span, turn.heard_ms, of=(turn.heard_ms.is_not(None),)).join(Interview.turns)
+    query = sample(member, span, turn.heard_ms, among=among).join(Interview.turns).where(turn.heard_ms.is_not(None))
     waits = [ms / 1000 for ms in db.session.scalars(query)]
     if not waits:
         return None, []
@@ -115,17 +132,18 @@ def replies(member: TeamMember, span: Span) -> tuple[Spread | None, list[Bar]]:
     return spread_of("Reply", waits), bars_of(groups, whole=len(waits))
 
 
-def stays(member: TeamMember, span: Span) -> list[Spread]:
-    """Seconds that candidates of the newest ``MOST`` interviews spent in each status before they left it, in the order
-    of the pipeline.
+def stays(member: TeamMember, span: Span, *, among: int | None = None) -> list[Spread]:
+    """Seconds that candidates spent in each status before they left it, in the order of the pipeline.
+
+    ``among``: see ``sample``.
     """
-    theirs = newest(member, span, Interview.candidate_id, of=(Interview.candidate_id.is_not(None),)).subquery()
+    theirs = sample(member, span, Interview.candidate_id, among=among).where(Interview.candidate_id.is_not(None))
     before = sa.func.lag(StatusChange.at).over(partition_by=StatusChange.candidate_id, order_by=StatusChange.number)
     entered = sa.case((StatusChange.number == 1, Candidate.created_at), else_=before)
     moves = (
         sa.select(StatusChange.previous, seconds_between(entered, StatusChange.at).label("seconds"))
         .join(Candidate, Candidate.id == StatusChange.candidate_id)
-        .where(StatusChange.candidate_id.in_(sa.select(theirs.c.candidate_id)))
+        .where(StatusChange.candidate_id.in_(theirs))
         .subquery()
     )
     known = moves.c.seconds.is_not(None)  # else the move before is gone

@@ -23,9 +23,10 @@ from app.interviews.numbers import numbers_between
 from app.interviews.recordings.models import Media, Recording
 
 USUAL_DAYS = 90
-MOST = 500
-"""The newest interviews, whose times, scores and answers are read: enough for medians, and bounded work."""
+SAMPLE = 500
+"""About as many interviews of a kind are looked at closely: enough for medians, and the same work for everyone."""
 WEEK = timedelta(days=7)
+_STEP, _PLACES = 611_953, 10_007  # both prime
 LENGTHS = (5, 10, 15, 20, 30, 45, 60)
 """Upper bounds in minutes of the groups of interview lengths."""
 
@@ -206,10 +207,13 @@ def left(counted: Sequence[Tally]) -> dict[str, int]:
     }
 
 
-def by_question(member: TeamMember, span: Span, flow: InterviewFlow) -> list[Bar]:
-    """For each question that ``flow`` asks now: how many of those who started answered it, of the newest ``MOST``."""
-    begun = newest(member, span, Interview.id, of=(Interview.started_at.is_not(None), Interview.erased_at.is_(None)))
-    ids = begun.subquery()
+def by_question(member: TeamMember, span: Span, flow: InterviewFlow, *, among: int | None = None) -> list[Bar]:
+    """For each question that ``flow`` asks now: how many of those who started answered it.
+
+    ``among``: see ``sample``.
+    """
+    begun = sample(member, span, Interview.id, among=among)
+    ids = begun.where(Interview.started_at.is_not(None), Interview.erased_at.is_(None)).subquery()
     answered = (
         sa.select(Utterance.question_index, sa.func.count(sa.distinct(Utterance.interview_id)))
         .where(
@@ -223,14 +227,18 @@ def by_question(member: TeamMember, span: Span, flow: InterviewFlow) -> list[Bar
     return bars_of([("Started", started), *pairs])
 
 
-def times(member: TeamMember, span: Span) -> tuple[list[Spread], list[Bar]]:
-    """Seconds from creation to start, of the interview, and to the result; and the distribution of lengths."""
+def times(member: TeamMember, span: Span, *, among: int | None = None) -> tuple[list[Spread], list[Bar]]:
+    """Seconds from creation to start, of the interview, and to the result; and the distribution of lengths.
+
+    ``among``: see ``sample``.
+    """
     columns = (
         seconds_between(Interview.created_at, Interview.started_at),
         seconds_between(Interview.started_at, Interview.submitted_at),
         seconds_between(Interview.submitted_at, Interview.completed_at),
     )
-    rows = db.session.execute(newest(member, span, *columns, of=(Interview.submitted_at.is_not(None),))).all()
+    submitted = sample(member, span, *columns, among=among).where(Interview.submitted_at.is_not(None))
+    rows = db.session.execute(submitted).all()
     waits, talks, works = ([row[at] for row in rows if row[at] is not None] for at in range(len(columns)))
     spreads = [
         spread_of("From creation to start", waits),
@@ -294,11 +302,24 @@ def booked_in(member: TeamMember, span: Span, *columns: Any) -> sa.Select[*tuple
     return chosen.where(*_seen(member, span), *_within(Interview.created_at, span))
 
 
-def newest(
-    member: TeamMember, span: Span, *columns: Any, of: Collection[sa.ColumnElement[bool]] = ()
-) -> sa.Select[*tuple[Any, ...]]:
-    """``columns`` of the newest ``MOST`` interviews of the span that are ``of`` this kind, the newest first."""
-    return booked_in(member, span, *columns).where(*of).order_by(Interview.org_seq.desc()).limit(MOST)
+def sample(member: TeamMember, span: Span, *columns: Any, among: int | None = None) -> sa.Select[*tuple[Any, ...]]:
+    """``columns`` of about ``SAMPLE`` of the ``among`` interviews of a kind, spread evenly over the span.
+
+    All of them where there are few, or ``among`` is None. The same ones each time.
+    """
+    chosen = booked_in(member, span, *columns)
+    return chosen if among is None or among <= SAMPLE else chosen.where(place() < bound(among))
+
+
+def place() -> sa.ColumnElement[int]:
+    """A number below ``_PLACES`` for each interview, spread evenly, whatever order interviews come in."""
+    return sa.cast(Interview.org_seq, sa.BigInteger) * _STEP % _PLACES
+
+
+def bound(among: int, *, wanted: int | None = None) -> int:
+    """The bound of ``place`` below which about ``wanted`` (``SAMPLE``) of ``among`` interviews lie."""
+    wanted = SAMPLE if wanted is None else wanted
+    return _PLACES if among <= wanted else round(_PLACES * wanted / among)
 
 
 def _seen(member: TeamMember, span: Span) -> list[sa.ColumnElement[bool]]:

@@ -114,7 +114,7 @@ class Interview(Claimable, Quarantined, Base):
         sa.Index("ix_interview_done", "organization_id", "completed_at", sqlite_where=_DONE, postgresql_where=_DONE),
         sa.Index(
             "ix_interview_submitted",
-            *("organization_id", "submitted_at", "is_test", "flow_id", "team_id", "id"),
+            *("organization_id", "submitted_at", "is_test", "flow_id", "id"),
             sqlite_where=_SUBMITTED,
             postgresql_where=_SUBMITTED,
         ),

@@ -1,7 +1,7 @@
 """Interviews by week and by flow, for the insights page. Nothing here identifies a person."""
 
 import statistics
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -50,25 +50,29 @@ def weeks(counted: Sequence[Tally], span: Span) -> list[Week]:
 
 def flows(counted: Sequence[Tally], results: Sequence[Result], rated: Mapping[tuple[str, int], int]) -> list[Compared]:
     """Every flow with interviews, the one with the most first: figures of the same span (``insights.rated``)."""
-    ids = {one.flow_id for one in counted}
-    titles = dict[str, str](
-        db.session.execute(sa.select(InterviewFlow.id, InterviewFlow.title).where(InterviewFlow.id.in_(ids))).all()
-    )
-    by_flow: dict[str, list[Result]] = {}
-    for one in results:
-        by_flow.setdefault(one.flow_id, []).append(one)
-    scores = {flow_id: together(found, lambda one: one.overall) for flow_id, found in by_flow.items()}
+    created, started, submitted = Counter[str](), Counter[str](), Counter[str]()
+    for one in counted:
+        created[one.flow_id] += one.created
+        started[one.flow_id] += one.started
+        submitted[one.flow_id] += one.submitted
+    found = sa.select(InterviewFlow.id, InterviewFlow.title).where(InterviewFlow.id.in_(created))
+    titles = dict[str, str](db.session.execute(found).all())
+    by_flow, given = defaultdict[str, list[Result]](list), defaultdict[str, dict[tuple[str, int], int]](dict)
+    for result in results:
+        by_flow[result.flow_id].append(result)
+    for (flow_id, rating), count in rated.items():
+        given[flow_id][flow_id, rating] = count
     compared = [
         Compared(
             flow_id,
             titles[flow_id],
-            sum(one.created for one in counted if one.flow_id == flow_id),
-            sum(one.started for one in counted if one.flow_id == flow_id),
-            sum(one.submitted for one in counted if one.flow_id == flow_id),
-            _median(scores.get(flow_id, [])),
-            ratings({of: count for of, count in rated.items() if of[0] == flow_id})[0],
+            created[flow_id],
+            started[flow_id],
+            submitted[flow_id],
+            score=_median(together(by_flow[flow_id], lambda one: one.overall)),
+            rating=ratings(given[flow_id])[0],
         )
-        for flow_id in ids
+        for flow_id in created
     ]
     return sorted(compared, key=lambda one: (-one.created, one.title, one.flow_id))
 

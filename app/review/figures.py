@@ -103,7 +103,7 @@ class Figures:
         """At which question candidates leave."""
         flow = self.asked
         span = replace(self._span, flow_id=flow.id) if flow else self._span
-        bars = insights.by_question(self._member, span, flow) if flow else []
+        bars = insights.by_question(self._member, span, flow, among=self._number("started", flow)) if flow else []
         return _bars("questions", "Drop-off by question", bars, headings=("Question", "Answered"))
 
     @cached_property
@@ -129,7 +129,10 @@ class Figures:
     def review(self) -> Sheet:
         """Time from a result to its first review."""
         return _spreads(
-            "review", "Time to review", times_to_review(self._member, self._span), headings=("Recruiter", "Results")
+            "review",
+            "Time to review",
+            times_to_review(self._member, self._span, among=self._number("completed")),
+            headings=("Recruiter", "Results"),
         )
 
     @cached_property
@@ -140,7 +143,7 @@ class Figures:
     @cached_property
     def statuses(self) -> Sheet:
         """How long candidates spend in each status."""
-        stays = distributions.stays(self._member, self._span)
+        stays = distributions.stays(self._member, self._span, among=self._number("created"))
         stays = [replace(one, label=one.label[:1].upper() + one.label[1:]) for one in stays]
         return _spreads("statuses", "Time in each status", stays, headings=("Status", "Candidates"))
 
@@ -187,8 +190,12 @@ class Figures:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether there are more interviews than those whose times, scores and answers are read."""
-        return sum(one.started for one in self.tallies) > insights.MOST
+        """Whether some figures are those of an even sample of the interviews."""
+        return self._number("created") > insights.SAMPLE
+
+    def _number(self, reached: str, flow: InterviewFlow | None = None) -> int:
+        """How many interviews, of this flow if one is given, reached this step: an attribute of a tally."""
+        return sum(getattr(one, reached) for one in self.tallies if flow is None or one.flow_id == flow.id)
 
     @cached_property
     def tallies(self) -> list[insights.Tally]:
@@ -201,7 +208,7 @@ class Figures:
 
     @cached_property
     def _results(self) -> list[distributions.Result]:
-        return distributions.results(self._member, self._span)
+        return distributions.results(self._member, self._span, self.tallies)
 
     @cached_property
     def _scores(self) -> tuple[list[distributions.Scored], list[insights.Bar]]:
@@ -213,11 +220,11 @@ class Figures:
 
     @cached_property
     def _times(self) -> tuple[list[insights.Spread], list[insights.Bar]]:
-        return insights.times(self._member, self._span)
+        return insights.times(self._member, self._span, among=self._number("submitted"))
 
     @cached_property
     def _replies(self) -> tuple[insights.Spread | None, list[insights.Bar]]:
-        return distributions.replies(self._member, self._span)
+        return distributions.replies(self._member, self._span, among=self._number("started"))
 
 
 def ticks(highest: int) -> list[int]:

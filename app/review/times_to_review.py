@@ -8,20 +8,21 @@ import sqlalchemy as sa
 from app.accounts.models import Role, TeamMember
 from app.candidates.models import StatusChange
 from app.core.db import db, seconds_between
-from app.interviews.insights import Span, Spread, newest, spread_of
+from app.interviews.insights import Span, Spread, sample, spread_of
 from app.interviews.models import Interview
 from app.review.ratings.models import Assessment
 
 EVERYONE = "All recruiters"
 
 
-def times_to_review(member: TeamMember, span: Span) -> list[Spread]:
-    """Seconds from each of the newest results to its first review: of all recruiters, then by who made it, by name.
+def times_to_review(member: TeamMember, span: Span, *, among: int | None = None) -> list[Spread]:
+    """Seconds from each result to its first review: of all recruiters, then by the one who made it, by name.
 
     A review is a rating, or a move of the candidate after the result. Administrators see every recruiter, others
-    only themselves. Empty without reviews.
+    only themselves. Empty without reviews. ``among``: see ``insights.sample``.
     """
-    reviews = sa.union_all(_moves(member, span), _ratings(member, span)).subquery()
+    results = sample(member, span, Interview.id, among=among).where(Interview.completed_at.is_not(None))
+    reviews = sa.union_all(_moves(results), _ratings(results)).subquery()
     order = sa.func.row_number().over(partition_by=reviews.c.interview_id, order_by=(reviews.c.at, reviews.c.by_id))
     each = sa.select(reviews, order.label("place")).subquery()
     waits: dict[str, list[float]] = defaultdict(list)
@@ -33,25 +34,24 @@ def times_to_review(member: TeamMember, span: Span) -> list[Spread]:
     return [spread_of(EVERYONE, [wait for each in waits.values() for wait in each]), *named]
 
 
-def _moves(member: TeamMember, span: Span) -> sa.Select[*tuple[Any, ...]]:
+def _moves(results: sa.Select[*tuple[Any, ...]]) -> sa.Select[*tuple[Any, ...]]:
     """Each move of a candidate by a member after a result: the interview, who, when, and how long after the result."""
-    moved = _reviews(member, span, by=StatusChange.by_id, at=StatusChange.at)
+    moved = _reviews(results, by=StatusChange.by_id, at=StatusChange.at)
     return moved.join(StatusChange, StatusChange.candidate_id == Interview.candidate_id).where(
         StatusChange.by_id.is_not(None), StatusChange.at >= Interview.completed_at
     )
 
 
-def _ratings(member: TeamMember, span: Span) -> sa.Select[*tuple[Any, ...]]:
+def _ratings(results: sa.Select[*tuple[Any, ...]]) -> sa.Select[*tuple[Any, ...]]:
     """The same for ratings, of which only the time of the last change is known."""
-    rated = _reviews(member, span, by=Assessment.member_id, at=Assessment.changed_at)
+    rated = _reviews(results, by=Assessment.member_id, at=Assessment.changed_at)
     return rated.join(Assessment, Assessment.interview_id == Interview.id)
 
 
-def _reviews(member: TeamMember, span: Span, *, by: Any, at: Any) -> sa.Select[*tuple[Any, ...]]:
+def _reviews(results: sa.Select[*tuple[Any, ...]], *, by: Any, at: Any) -> sa.Select[*tuple[Any, ...]]:
     waited = seconds_between(Interview.completed_at, at).label("seconds")
-    results = newest(member, span, Interview.id, of=(Interview.completed_at.is_not(None),)).subquery()
     columns = (Interview.id.label("interview_id"), by.label("by_id"), at.label("at"), waited)
-    return sa.select(*columns).select_from(Interview).where(Interview.id.in_(sa.select(results.c.id)))
+    return sa.select(*columns).select_from(Interview).where(Interview.id.in_(results))
 
 
 def _names(member: TeamMember, ids: set[str]) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ down_revision = "0071"
 branch_labels = None
 depends_on = None
 
-NAME, COLUMNS = "ix_interview_submitted", ["organization_id", "submitted_at", "is_test", "flow_id", "team_id", "id"]
+NAME, COLUMNS = "ix_interview_submitted", ["organization_id", "submitted_at", "is_test", "flow_id", "id"]
 SUBMITTED = sa.text("submitted_at IS NOT NULL")
 
 

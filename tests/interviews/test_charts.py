@@ -4,6 +4,7 @@ import csv
 import html
 import io
 import re
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -193,20 +194,51 @@ def test_interviews_without_results_are_drawn_too(owner: Person, past: Made) -> 
     assert chart_of(page, "questions")[1][0] == ["Started", "0", "0%"]
 
 
-def test_of_many_interviews_the_newest_are_looked_at_closely(
+def test_of_many_interviews_an_even_sample_is_looked_at_closely(
     owner: Person, past: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(insights, "MOST", 2)
-    sentence = "Counts include every interview. Times, scores and answers by question are those of the newest 2."
-    for minutes in (40, 4):
-        past(minutes=minutes)
+    sentence = "come from an even sample of about 5 interviews. All other figures include every interview."
+    monkeypatch.setattr(insights, "SAMPLE", 5)
+    for minutes in range(5):
+        past(minutes=minutes + 1, ready=60)
     assert sentence not in owner.browser.get(f"/insights?{IN_MARCH}").text
-    past(minutes=6)
+    for minutes in range(15):
+        past(minutes=20 + minutes, ready=60)
     page = owner.browser.get(f"/insights?{IN_MARCH}").text
     assert sentence in page
-    assert chart_of(page, "funnel")[1][0] == ["Created", "3", "100%"]
-    talks = {bar.label: bar.count for bar in insights.times(owner.member, MARCH)[1]}
-    assert (talks["Up to 5 minutes"], talks["5 to 10 minutes"], talks["30 to 45 minutes"]) == (1, 1, 0)
+    assert chart_of(page, "funnel")[1][0] == ["Created", "20", "100%"]
+    looked_at = insights.times(owner.member, MARCH, among=20)[0]
+    assert 2 <= looked_at[1].count <= 9
+    assert insights.times(owner.member, MARCH, among=20)[0] == looked_at
+    assert insights.times(owner.member, MARCH)[0][1].count == 20
+
+
+def test_a_sample_is_spread_over_any_order(owner: Person) -> None:
+    places = [number * insights._STEP % insights._PLACES for number in range(1, 40_001)]
+    for every in (1, 2, 3, 4, 5, 7, 10, 24):
+        for first in range(every):
+            chosen = [one for one in places[first::every] if one < insights.bound(40_000)]
+            assert abs(len(chosen) * every / insights.SAMPLE - 1) < 0.25, (every, first)
+
+
+def test_a_flow_with_few_results_has_a_median_beside_one_with_many(
+    owner: Person, past: Made, make_flow: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = make_flow(title="Few")
+    for flow, count, score in ((None, 12, 3.0), (few, 1, 4.0)):
+        for _ in range(count):
+            result(past(of=flow, minutes=5, ready=60), dict.fromkeys(("communication", "motivation", "skills"), score))
+    db.session.commit()
+    monkeypatch.setattr(insights, "SAMPLE", 4)
+    monkeypatch.setattr(distributions, "OF_EACH", 2)
+    counted = tallies(owner.member, MARCH)
+    found = distributions.results(owner.member, MARCH, counted)
+    assert 2 <= len(found) < 13
+    assert {one.title: one.score for one in trends.flows(counted, found, {})}["Few"] == 4.0
+    one_of_few = next(one for one in found if one.flow_id == few.id)
+    others = [one for one in found if one.in_sample]
+    shown = distributions.scores([replace(one_of_few, in_sample=False), *others])[1]
+    assert sum(bar.count for bar in shown) == len(others)
 
 
 def test_three_years_are_drawn_in_weeks(owner: Person, past: Made) -> None:

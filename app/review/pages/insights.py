@@ -46,7 +46,7 @@ def numbers() -> str:
         errors=errors,
         charts=charts,
         ticks=ticks,
-        most=insights.MOST,
+        sample=insights.SAMPLE,
         left=insights.left(charts.tallies),
         flow_choices=[("", "All"), *titles_seen_by(member)],
         typed=request.args,
