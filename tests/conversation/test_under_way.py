@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.conversation.protocol import sound as protocol_sound
 from app.conversation.protocol import under_way
 from app.core.db import db
 from app.core.errors import GatewayError
@@ -90,6 +91,15 @@ def test_one_request_of_an_interview_waits_at_a_time(
     assert reply["heard"] == {"text": "I am a nurse."}
 
 
+def test_few_requests_wait_so_that_the_pieces_get_a_thread(
+    talking: Candidate, late: list[Callable[[], object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(under_way, "MOST_WAITING", 0)
+    late.append(put(talking, 0))
+    assert talking.ask("POST", "/turns/2", json=ANSWER, headers=WAITS).status_code == 409
+    assert len(late) == 1
+
+
 def test_what_never_comes_is_missing_in_the_end_and_the_turn_stays_open(
     talking: Candidate, hears: ScriptedTranscriber, late: list[Callable[[], object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,12 +159,13 @@ def test_a_reply_comes_without_its_sound_where_that_cannot_be_read_or_is_long(
         def encode(self, *_: object) -> bytes:
             raise GatewayError("no encoder", retryable=False)
 
-    class Long:
+    class Works:
         def encode(self, *_: object) -> bytes:
-            return bytes(50_000)
+            return b"sound"
 
     gateways = scripted.extensions["parley.gateways"]
-    for codec in (Fails(), Long()):
+    for codec, largest in ((Fails(), protocol_sound.LARGEST_ALONG), (Works(), 100)):
+        monkeypatch.setattr(protocol_sound, "LARGEST_ALONG", largest)
         candidate = candidates(book(intro=f"Nothing else has this intro, nor the codec {type(codec).__name__}."))
         candidate.start()
         monkeypatch.setitem(scripted.extensions, "parley.gateways", replace(gateways, codec=codec))

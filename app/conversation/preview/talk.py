@@ -47,10 +47,10 @@ def put_chunk(segment: int, number: int) -> Response:
     except Undecodable:
         raise Rejected(f"A voice chunk has exactly {schemas.CHUNK_SAMPLES} samples.", field="body") from None
     transcriber = gateways.current().transcriber
-    preview.hear(segment, number, content)
     key = utterance_key(preview.id, turn=preview.turn, segment=segment)
     if transcriber.supports(preview.script.language):
         transcriber.feed(key, number, content, language=preview.script.language)
+    preview.hear(segment, number, content)  # last: a turn that waits for it finds it with the recogniser
     text = transcriber.partial(key)
     return jsonify(answer | ({"partial": text} if text else {}))
 
@@ -63,7 +63,9 @@ def judge_silence(number: int) -> Response:
     language, transcriber = preview.script.language, gateways.current().transcriber
     segment, first, last = body["segment"], body["first_chunk"], body["last_chunk"]
     key = utterance_key(preview.id, turn=number, segment=segment)
-    under_way.wait_for(preview.id, lambda: preview.heard(segment, first, last) is not None)
+    under_way.wait_for(
+        preview.id, lambda: preview.heard(segment, first, last) is not None, seconds=silences.WORTH_WAITING
+    )
     if not body["interrupts"]:
         return jsonify(silences.pause(transcriber, key, last=last, language=language))
     called = silences.call(

@@ -28,7 +28,7 @@ def judge_silence(number: int) -> Response:
     if number != current.next_turn:
         details: dict[str, object] = {"reason": "wrong turn", "expected": current.next_turn}
         raise Conflict("This turn is not the one that is open.", details=details)
-    wait_for_chunks(body)
+    wait_for_chunks(body, seconds=silences.WORTH_WAITING)
     key = utterance_key(current.interview_id, turn=number, segment=body["segment"])
     first, last = body["first_chunk"], body["last_chunk"]
     if not body["interrupts"]:

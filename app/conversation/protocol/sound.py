@@ -35,8 +35,8 @@ from app.interviews.recordings.models import LAST_CHUNK
 
 log = logging.getLogger(__name__)
 
-LARGEST_ALONG = 40_000
-"""Bytes of sound that come with the reply: 13 s. The words need not wait for more than that."""
+LARGEST_ALONG = 600_000
+"""Bytes of a WAV file that comes with the reply, in a codec: some 13 s. The words do not wait for a longer one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +143,13 @@ def sent_along(key: str | None) -> dict[str, str]:
     form = _form(request.headers.get("X-Sound"))
     if key is None or form is None:
         return {}
+    storage = gateways.current().storage
     try:
-        content = _coded(key, form)
+        content = _coded(key, form) if storage.size(key) <= LARGEST_ALONG else None
     except (GatewayError, NotFound) as error:
         log.warning("reply is sent without its sound: %s", type(error).__name__)
         return {}
-    return {} if content is None or len(content) > LARGEST_ALONG else {"sound": base64.b64encode(content).decode()}
+    return {} if content is None else {"sound": base64.b64encode(content).decode()}
 
 
 def form_asked() -> Form | None:

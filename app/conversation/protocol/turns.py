@@ -1,6 +1,5 @@
 """Turns and the end of the talk: claim, commit, think and speak without a transaction, record, commit, answer."""
 
-import json
 import logging
 import threading
 import time
@@ -37,7 +36,6 @@ from app.interviews.models import Interview
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings import queries as recording_queries
 from app.interviews.recordings.models import LAST_CHUNK, Track
-from app.web.api import make_fragment, spliced, takes_gzip
 
 log = logging.getLogger(__name__)
 
@@ -65,11 +63,11 @@ class _Work:
 @protocol.post("/turns/<int:number>")
 def post_turn(number: int) -> Response | tuple[Response, int]:
     """The agent's reply to what the candidate did. The same turn always gets the same reply."""
-    began = time.perf_counter()
     body = schemas.body(schemas.TurnSchema())
     _check_number(number, body)
     if body["kind"] is TurnKind.ANSWER:
-        wait_for_chunks(body)
+        wait_for_chunks(body, seconds=under_way.LONGEST)
+    began = time.perf_counter()
     interview = linked_interview()
     time_limit.go_on(holder())
     goes_back = body["continues"] or body["again"]
@@ -100,20 +98,13 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
         turn = actions.record_reply(holder(), work.turn_id, work.token, outcome=outcome)
         answer, key = (_told(turn, base, work.script), turn.audio_key) if turn else (None, None)
         db.session.commit()
-    return _packed(answer | sent_along(key)) if answer is not None else _overtaken(number)
+    return jsonify(answer | sent_along(key)) if answer is not None else _overtaken(number)
 
 
-def _packed(answer: dict[str, Any]) -> Response:
-    """Compressed, so that base64 costs the connection nothing."""
-    body = make_fragment(json.dumps(answer, separators=(",", ":")).encode())
-    return spliced([body], accepts_gzip=takes_gzip())
-
-
-def wait_for_chunks(body: dict[str, Any]) -> None:
+def wait_for_chunks(body: dict[str, Any], *, seconds: float) -> None:
     """Wait for those chunks of an answer that the page is sending, which are its last ones. Without a transaction."""
     first = max(body["first_chunk"], body["last_chunk"] - MOST_BUNDLED + 1)
     names = {"segment": body["segment"], "track": Track.VOICE, "first": first, "last": body["last_chunk"]}
-    db.session.rollback()  # the guard's
 
     def have_arrived() -> bool:
         with reading():
@@ -121,7 +112,7 @@ def wait_for_chunks(body: dict[str, Any]) -> None:
             db.session.rollback()
         return not missing
 
-    under_way.wait_for(holder().interview_id, have_arrived)
+    under_way.wait_for(holder().interview_id, have_arrived, seconds=seconds)
 
 
 def _check_number(number: int, body: dict[str, Any]) -> None:

@@ -12,24 +12,26 @@ from flask import request
 
 LONGEST = 2.0
 """Seconds; a page whose pieces take longer gets the numbers of those that are missing, and waits for them itself."""
-EVERY = 0.02
+EVERY = 0.05
+MOST_WAITING = 4
+"""Requests of a process that wait at a time: a quarter of its threads, so that the pieces themselves get one."""
 
 _waiting: set[tuple[str | None, str]] = set()
 _lock = threading.Lock()
 
 
-def wait_for(interview_id: str, are_there: Callable[[], bool]) -> None:
+def wait_for(interview_id: str, are_there: Callable[[], bool], *, seconds: float = LONGEST) -> None:
     """Return when the pieces are there. Does not wait unless the page says (``X-Wait``) that they are on their way.
 
-    Of the same interview, one request to an endpoint waits at a time: a page cannot occupy all threads of the server.
+    Of the same interview, one request to an endpoint waits at a time: a page cannot occupy the server's threads.
     """
     key = request.endpoint, interview_id
     with _lock:
-        if "X-Wait" not in request.headers or key in _waiting:
+        if "X-Wait" not in request.headers or key in _waiting or len(_waiting) >= MOST_WAITING:
             return
         _waiting.add(key)
     try:
-        until = time.monotonic() + LONGEST
+        until = time.monotonic() + seconds
         while not are_there() and time.monotonic() < until:
             time.sleep(EVERY)
     finally:

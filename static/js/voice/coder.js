@@ -19,7 +19,8 @@ export function startOpus() {
 export class Coder {
   // worker: as startOpus gives it, or null
   constructor(worker = null, patience = PATIENCE) {
-    Object.assign(this, { worker, patience, opus: false, asked: new Map(), last: 0 });
+    Object.assign(this, { worker, patience, opus: false, asked: new Map(), last: 0, known: () => {} });
+    this.tried = worker ? new Promise((resolve) => { this.known = resolve; }) : Promise.resolve(); // whether it works is known
     if (!worker) return;
     worker.onmessage = ({ data }) => (data.id ? this.asked.get(data.id)?.(data.piece) : this.#tried(data.works));
     worker.onerror = (event) => { event.preventDefault?.(); this.lose(); };
@@ -29,11 +30,13 @@ export class Coder {
   #tried(works) {
     if (works) this.opus = true;
     else this.lose();
+    this.known();
   }
 
   // The encoder is of no use any more.
   lose() {
     this.opus = false;
+    this.known();
     this.worker?.terminate();
     this.worker = null;
     for (const answer of [...this.asked.values()]) answer(null);

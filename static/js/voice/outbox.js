@@ -75,7 +75,8 @@ export class Outbox {
     return emptied;
   }
 
-  // Resolves once all that waits of this track is on its way: true while it is, false where it has arrived already.
+  // Resolves once everything queued on this track is in a request: true if that request is still running, false if it
+  // has arrived.
   underWay(track) {
     const idle = () => this.stopped || this.queues[track].length <= this.sent[track];
     const found = () => !this.stopped && this.sent[track] > 0;

@@ -10,10 +10,10 @@ export function bestType(video) {
 }
 
 export class Recorder {
-  // onChunk(number, Uint8Array) is called in order, from 0, without gaps; onLost() when it stopped by itself; isCoded:
+  // onChunk(number, Uint8Array) is called in order, from 0, without gaps; onLost() when it stopped by itself; hasOpus:
   // whether the answers go in a codec
-  constructor(stream, type, onChunk, { onLost = () => {}, isCoded = true } = {}) {
-    const bits = isCoded ? SPEECH : BESIDE_ADPCM;
+  constructor(stream, type, onChunk, { onLost = () => {}, hasOpus = true } = {}) {
+    const bits = hasOpus ? SPEECH : BESIDE_ADPCM;
     this.onChunk = onChunk;
     this.number = 0;
     this.done = Promise.resolve();

@@ -32,10 +32,10 @@ export class Sound {
     return this.started === null ? null : this.context.currentTime - this.started;
   }
 
-  async record(onChunk, { isCoded = true } = {}) {
+  async record(onChunk, { hasOpus = true } = {}) {
     const tracks = [...this.mix.stream.getAudioTracks(), ...(this.video ? this.stream.getVideoTracks() : [])];
     this.listen(true);
-    this.recorder = new Recorder(new MediaStream(tracks), this.type, onChunk, { onLost: () => this.onLost?.(), isCoded });
+    this.recorder = new Recorder(new MediaStream(tracks), this.type, onChunk, { onLost: () => this.onLost?.(), hasOpus });
     await this.recorder.start();
     this.started = this.context.currentTime;
   }

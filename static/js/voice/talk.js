@@ -20,6 +20,7 @@ const TAIL = 4800; // samples kept after the last speech: 0.3 s …
 const TAIL_LEAST = 3200; // … or 0.2 s, where the answer then ends with a whole chunk at once
 const SETTLES = 8000; // samples after "Let me think" that may still be the end of a word: half a second
 const LINGERS = 20_000; // ms after the goodbye in which the last answer may still be given again
+const TRIES = 1000; // ms for the encoder to show that it works, before the recorder's bit rate is chosen
 const AFTER_THINKING = 5000; // ms of silence once "let me think" is undone
 
 // Has the server wait for chunks that are under way.
@@ -125,7 +126,8 @@ export class Talk {
     const { segment } = await this.protocol.post("segments", { mime_type: this.sound.type, device: describe(this.sound) });
     this.segment = segment;
     const mix = (number, bytes) => this.outbox.add({ segment, track: "mix", number, bytes, type: this.sound.type.split(";")[0] });
-    await this.sound.record(mix, { isCoded: this.coder.opus });
+    await Promise.race([this.coder.tried, new Promise((go) => { setTimeout(go, TRIES); })]);
+    await this.sound.record(mix, { hasOpus: this.coder.opus });
     const voice = (number, pcm) => this.#piece({ segment, track: "voice", number, type: "application/octet-stream" }, pcm);
     this.track = new VoiceTrack((...chunk) => this.outbox.add(voice(...chunk)), (...chunk) => this.outbox.hold(voice(...chunk)));
     this.sound.onLost ??= guard(this.sound, () => this.#interrupted());
@@ -349,8 +351,11 @@ export class Talk {
         return await this.protocol.post(`turns/${turn}`, body, { headers: { ...asks(waits), ...(form ? { "X-Sound": form } : {}) } });
       } catch (error) {
         if (error.reason !== "missing") throw error;
-        waits = false;
         await this.outbox.empty("voice");
+        if (waits) { // they took longer than the server waits, and are there now
+          waits = false;
+          continue;
+        }
         const lost = this.outbox.again(this.segment, "voice", error.data.missing);
         if (lost.length) body = this.#without(body, lost);
       }
