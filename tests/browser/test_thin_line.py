@@ -85,7 +85,8 @@ def test_an_encoder_that_goes_bad_in_mid_talk_is_left_for_the_next_form(
     forms = [body[2] for body in pieces]
     # Silence is seen where there is sound: a piece that is silent itself, as a busy machine makes them, says nothing.
     assert 1 <= forms.count(2) <= (len(forms) - 3 if how == "turns to silence" else 2), forms
-    assert forms == sorted(forms, reverse=True)
+    used = forms[forms.index(2) :]  # a busy machine tries the encoder for longer than the first piece takes
+    assert used == sorted(used, reverse=True)
     assert forms[-3:] == [1, 1, 1]
     assert {body[:2] for body in pieces} == {b"PV"}
 
