@@ -29,7 +29,7 @@ TYPES = frozenset(
 )
 SCRIPTS = frozenset({"text/javascript", "application/javascript"})
 COMMENTS = re.compile(rb"^[ \t]*//.*$|(?<=[;,{})\]]) // [^\n\"'`]*$", re.MULTILINE)
-"""Comments on lines of their own and behind statements: a fifth of our scripts. The lines stay, empty, so that a browser's error still names the line of the source."""
+"""Comments, a fifth of our scripts. The lines stay, so that a browser's error still names the line of the source."""
 ASKED_BY_OURSELVES = frozenset({"same-origin", "none"})
 
 
