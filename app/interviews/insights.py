@@ -161,7 +161,7 @@ def counts_of(flows: Collection[InterviewFlow]) -> dict[str, FlowCounts]:
 def tallies(member: TeamMember, span: Span) -> list[Tally]:
     """How far the span's interviews got, by week and flow: one look at each interview for all figures that count."""
     starts = weeks_of(span)
-    week = sa.case(*((Interview.created_at < start + WEEK, place) for place, start in enumerate(starts)))
+    week = sa.case(*((Interview.created_at < start + WEEK, number) for number, start in enumerate(starts)))
     declined = sa.and_(Interview.declined_at.is_not(None), Interview.stage == Stage.CREATED)
     each = booked_in(
         member,
@@ -178,7 +178,7 @@ def tallies(member: TeamMember, span: Span) -> list[Tally]:
     reached = (one.started_at, one.submitted_at, one.completed_at, one.declined, one.left)
     counts = (sa.func.count(), *(sa.func.count(column) for column in reached))
     counted = sa.select(one.week, one.flow_id, *counts).group_by(one.week, one.flow_id)
-    return [Tally(starts[place].date(), flow_id, *found) for place, flow_id, *found in db.session.execute(counted)]
+    return [Tally(starts[number].date(), flow_id, *found) for number, flow_id, *found in db.session.execute(counted)]
 
 
 def weeks_of(span: Span) -> list[datetime]:

@@ -138,3 +138,15 @@ class ScriptedInterviewer:
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+class ScriptedCodec:
+    """Encodes whatever it gets as ``coded``, or fails."""
+
+    def __init__(self, coded: bytes | None = None) -> None:
+        self._coded = coded
+
+    def encode(self, *_: object) -> bytes:
+        if self._coded is None:
+            raise GatewayError("no encoder", retryable=False)
+        return self._coded

@@ -28,7 +28,7 @@ from tests.factories import Made
 from tests.guards import Guarded
 
 from .conftest import Candidates, interview_of, sound, started
-from .fakes import ScriptedInterviewer, ScriptedSpeaker
+from .fakes import ScriptedCodec, ScriptedInterviewer, ScriptedSpeaker
 
 FIRST = "Thank you, now I know more about the work."
 SECOND = "You also told me about the mornings with your team."
@@ -370,14 +370,10 @@ def test_a_page_that_decodes_a_codec_gets_a_tenth_of_the_bytes(app: Flask, candi
 def test_a_reply_that_cannot_be_encoded_is_sent_as_it_is(
     scripted: Flask, candidates: Candidates, book: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Fails:
-        def encode(self, *_: object) -> bytes:
-            raise GatewayError("no encoder", retryable=False)
-
     candidate = candidates(book(intro="Only this test has an intro of that length. " * 7))
     candidate.start()
     candidate.turn(1, "begin")
     gateways = scripted.extensions["parley.gateways"]
-    monkeypatch.setitem(scripted.extensions, "parley.gateways", replace(gateways, codec=Fails()))
+    monkeypatch.setitem(scripted.extensions, "parley.gateways", replace(gateways, codec=ScriptedCodec()))
     plain = sound_in(candidate, "")
     assert sound_in(candidate, "?as=aac").content == plain.content

@@ -12,13 +12,12 @@ from flask import Flask
 from app.conversation.protocol import sound as protocol_sound
 from app.conversation.protocol import under_way
 from app.core.db import db
-from app.core.errors import GatewayError
 from app.operations.demo.candidate import Candidate
 from tests.factories import Made
 from tests.people import Person
 
 from .conftest import Candidates, sound
-from .fakes import ScriptedTranscriber
+from .fakes import ScriptedCodec, ScriptedTranscriber
 from .test_preview import Trial
 
 ANSWER = {"kind": "answer", "segment": 1, "first_chunk": 0, "last_chunk": 2}
@@ -155,18 +154,10 @@ def test_other_pages_ask_for_it(candidate: Candidate, headers: dict[str, str]) -
 def test_a_reply_comes_without_its_sound_where_that_cannot_be_read_or_is_long(
     scripted: Flask, candidates: Candidates, book: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Fails:
-        def encode(self, *_: object) -> bytes:
-            raise GatewayError("no encoder", retryable=False)
-
-    class Works:
-        def encode(self, *_: object) -> bytes:
-            return b"sound"
-
     gateways = scripted.extensions["parley.gateways"]
-    for codec, largest in ((Fails(), protocol_sound.LARGEST_ALONG), (Works(), 100)):
+    for codec, largest in ((ScriptedCodec(), protocol_sound.LARGEST_ALONG), (ScriptedCodec(b"sound"), 100)):
         monkeypatch.setattr(protocol_sound, "LARGEST_ALONG", largest)
-        candidate = candidates(book(intro=f"Nothing else has this intro, nor the codec {type(codec).__name__}."))
+        candidate = candidates(book(intro=f"Nothing else has this intro, nor sound of {largest} bytes."))
         candidate.start()
         monkeypatch.setitem(scripted.extensions, "parley.gateways", replace(gateways, codec=codec))
         reply = candidate.call("POST", "/turns/1", json={"kind": "begin"}, headers={"X-Sound": "opus"})

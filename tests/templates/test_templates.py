@@ -141,7 +141,7 @@ def test_macros_of_the_design_system_say_what_they_do() -> None:
 
 
 def test_the_interview_s_own_styles_and_scripts_weigh_at_most_64_kilobytes() -> None:
-    """As they are sent: scripts without their lines of comments, all compressed."""
+    """As they are sent: scripts without their comments, all compressed."""
     scripts = [*(STATIC / "js" / "voice").glob("*.js"), STATIC / "js" / "main.js", STATIC / "js" / "redirect.js"]
     styles = [STATIC / "css" / f"{name}.css" for name in ("tokens", "base", "components", "voice")]
     sent = (compress.COMMENTS.sub(b"", path.read_bytes()) for path in scripts)

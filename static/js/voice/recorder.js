@@ -11,7 +11,7 @@ export function bestType(video) {
 
 export class Recorder {
   // onChunk(number, Uint8Array) is called in order, from 0, without gaps; onLost() when it stopped by itself; hasOpus:
-  // whether the answers go in a codec
+  // whether the answers go in Opus
   constructor(stream, type, onChunk, { onLost = () => {}, hasOpus = true } = {}) {
     const bits = hasOpus ? SPEECH : BESIDE_ADPCM;
     this.onChunk = onChunk;
