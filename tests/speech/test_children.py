@@ -1,6 +1,7 @@
 """Engine processes live and die with whoever needs them."""
 
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import GatewayError
+from app.gateways.speech.engines import child_process
 from app.gateways.speech.engines.children import ChildFailed, Children
 
 ECHO = """
@@ -173,3 +175,26 @@ def test_a_forked_worker_uses_a_process_of_its_own():
     assert len(outer) == 2
     assert inner[0] not in outer
     assert all(gone(int(pid)) for pid in [*inner, *outer])
+
+
+HOARD = """
+import runpy, sys
+from pathlib import Path
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+trim_memory = runpy.run_path(sys.argv[1])["trim_memory"]
+hoard = [bytearray(100_000) for _ in range(1_000)]
+hoard[:-1] = []
+kept = resident()
+trim_memory()
+print(kept - resident())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps freed memory and can give it back")
+def test_freed_memory_goes_back_to_the_system():
+    command = [sys.executable, "-c", HOARD, child_process.__file__]
+    given_back = int(subprocess.run(command, check=True, capture_output=True).stdout)
+    assert given_back > 50_000_000

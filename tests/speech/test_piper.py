@@ -1,6 +1,8 @@
 """Piper's process and adapter, with voices that hum. Real voices: tests/speech/test_real_voices.py."""
 
+import threading
 from contextlib import closing
+from multiprocessing import Pipe
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -174,3 +176,19 @@ def test_the_model_used_longest_ago_makes_room():
     for name in "b":
         models.get(f"/{name}")
     assert loads == ["a", "b", "c", "d", "b"]
+
+
+def test_memory_goes_back_to_the_system_after_each_sentence(monkeypatch):
+    ours, theirs = Pipe()
+    order: list[str] = []
+    desk = SimpleNamespace(speak=lambda text: order.append(text) or (b"", RATE, []))
+    process = SimpleNamespace(connected=lambda: theirs, trim_memory=lambda: order.append("trim"))
+    monkeypatch.setattr(voice_child, "child_process", process)
+    ours.send((1, "speak", "One."))
+    ours.send((2, "speak", "Two."))
+    serving = threading.Thread(target=voice_child.serve, args=(desk,))
+    serving.start()
+    assert [ours.recv()[0], ours.recv()[0]] == [1, 2]
+    ours.close()
+    serving.join()
+    assert order == ["One.", "trim", "Two.", "trim"]

@@ -231,6 +231,17 @@ def test_what_no_one_asks_for_is_forgotten(samples, model):
     assert sent[-1] == (2, None, None)
 
 
+def test_memory_goes_back_to_the_system_once_an_answer_is_recognised(samples, model):
+    trims: list[int] = []
+    sent: list[tuple] = []
+    desk = Desk(sent.append, flags="", trim=lambda: trims.append(len(sent)))
+    desk.take(1, "batch", samples[0].pcm, model, "en-US", False)
+    assert not trims
+    while desk.step():
+        pass
+    assert trims == [1]  # after its answer, for which someone waits
+
+
 def test_it_ends_with_its_parent(model):
     children = Children(PROGRAM)
     pid = children.pick().pid

@@ -13,12 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from app.gateways.speech.engines.child_process import connected
+    from app.gateways.speech.engines import child_process
 else:
-    connected = runpy.run_path(str(Path(__file__).with_name("child_process.py")))["connected"]
+    child_process = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("child_process.py"))))
 
 PUNCTUATION = '.,;:!?"()[]¡¿。、，．！？「」『』（）؟،؛…—–।'
 UNSPACED = frozenset({"ja-JP", "zh-CN", "th-TH"})
@@ -199,7 +200,7 @@ def _between(spans: list[tuple[str, tuple[float, float] | None]], begin: float, 
 
 def serve(desk: Desk) -> None:
     """Answer one request after another until the parent closes the socket."""
-    connection = connected()
+    connection = child_process.connected()
     with contextlib.suppress(EOFError, OSError):
         while True:
             while not connection.poll(IDLE_SECONDS / 10):
@@ -211,3 +212,4 @@ def serve(desk: Desk) -> None:
                 result, problem = None, str(error) or type(error).__name__
             if number is not None:
                 connection.send((number, problem, result))
+            child_process.trim_memory()

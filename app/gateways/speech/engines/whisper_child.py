@@ -42,7 +42,7 @@ def main() -> None:
     inbox = child_process.requests_of(connection)
     serving = _parts("whisper_process")
     with contextlib.suppress(ConnectionError):
-        serving.serve(inbox, serving.Desk(connection.send))
+        serving.serve(inbox, serving.Desk(connection.send, trim=child_process.trim_memory))
 
 
 if __name__ == "__main__":

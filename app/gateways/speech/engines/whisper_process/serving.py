@@ -34,9 +34,14 @@ class Desk:
     """All answers of this process, and the models that they share."""
 
     def __init__(
-        self, send: Callable[[Message], None], *, models: Models | None = None, flags: str | None = None
+        self,
+        send: Callable[[Message], None],
+        *,
+        models: Models | None = None,
+        flags: str | None = None,
+        trim: Callable[[], None] = lambda: None,
     ) -> None:
-        self._send = send
+        self._send, self._trim = send, trim
         self._models = models or Models()
         self._streams: dict[str, Utterance] = {}
         self._batches: list[Utterance] = []
@@ -182,6 +187,7 @@ class Desk:
         self._forget(utterance)
         self._batches = [one for one in self._batches if one is not utterance]
         self._streams = {key: one for key, one in self._streams.items() if one is not utterance}
+        self._trim()
 
     def _forget(self, utterance: Utterance) -> None:
         self._working.pop(id(utterance), None)
