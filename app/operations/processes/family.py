@@ -3,6 +3,7 @@
 Children are forked from the main thread of a process without other threads. They end when it does, however it ends.
 """
 
+import gc
 import logging
 import multiprocessing
 import os
@@ -56,6 +57,7 @@ class Family:
     def run(self, *, every_second: Callable[[], None] | None = None) -> None:
         """Run until all have ended. ``every_second`` is called about that often in this thread, the main one."""
         before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+        gc.freeze()  # or a collection in a child writes to, and so copies, every page that it shares
         try:
             while not self._stopping:
                 self._start_due()
