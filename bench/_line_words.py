@@ -2,6 +2,8 @@
 
 import logging
 import sys
+from base64 import b64decode, b64encode
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +24,23 @@ CODED = """async ([pcm, opus]) => {
   const [chunks, pieces] = [[], []];
   const track = new VoiceTrack((_, chunk) => chunks.push(chunk));
   track.open(0);
-  track.push(Int16Array.from(pcm));
-  for (const chunk of chunks) pieces.push(Array.from(await coder.code(chunk)));
+  track.push(new Int16Array(Uint8Array.from(atob(pcm), (one) => one.charCodeAt(0)).buffer));
+  for (const chunk of chunks) pieces.push(btoa(String.fromCharCode(...(await coder.code(chunk)))));
   coder.lose();
   return pieces;
 }"""
 
 
-def compare(models: Path | None, count: int, *, distance: Any, plain: Any) -> None:
-    """Print the word errors of ``count`` answers as samples, in Opus and in ADPCM, by each recogniser there is."""
+def compare(models: Path | None, count: int, rooms: int, only: list[str], *, distance: Any, plain: Any) -> None:
+    """Print the word errors of ``count`` answers as samples, in Opus and in ADPCM, by each recogniser there is.
+
+    Each answer is heard in ``rooms`` rooms, which differ in their noise. A difference has its standard error behind it.
+    """
     from playwright.sync_api import sync_playwright
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     codec, server = Codec(), Running(Story())
-    sounds = _answers(models, count)
+    sounds = _answers(models, count, rooms)
     forms: dict[str, list[bytes]] = {"samples": [pcm for _, pcm in sounds], "opus": [], "adpcm": []}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
@@ -43,27 +48,42 @@ def compare(models: Path | None, count: int, *, distance: Any, plain: Any) -> No
         page.goto(f"{server.url}/modules")
         for name in ("opus", "adpcm"):
             for _, pcm in sounds:
-                pieces = page.evaluate(CODED, [np.frombuffer(pcm, "<i2").tolist(), name == "opus"])
+                pieces = page.evaluate(CODED, [b64encode(pcm).decode(), name == "opus"])
+                pieces = [b64decode(piece) for piece in pieces]
                 assert {piece[2] for piece in pieces} == {2 if name == "opus" else 1}
-                forms[name].append(b"".join(codec.decode(bytes(piece)) for piece in pieces))
+                forms[name].append(b"".join(codec.decode(piece) for piece in pieces))
         browser.close()
     server.stop()
     codec.close()
-    recognisers = {"pocketsphinx": Pocketsphinx()} | (
-        {"whisper-base": Whisper(models / "whisper-base")} if models else {}
+    recognisers = {"pocketsphinx": Pocketsphinx} | (
+        {"whisper-base": lambda: Whisper(models / "whisper-base")} if models else {}
     )
-    for recogniser, engine in recognisers.items():
-        for name, heard in forms.items():
-            wrong = words = 0
-            for (text, _), pcm in zip(sounds, heard, strict=True):
-                truth = plain(text)
-                wrong += distance(truth, plain(engine.final(pcm)[0]))
-                words += len(truth)
-            print(f"{recogniser}, {name}: {100 * wrong / words:.1f} % of {words} words", flush=True)
-        engine.close()
+    for recogniser, make in recognisers.items():
+        if only and not any(part in recogniser for part in only):
+            continue
+
+        def wrong(heard: list[bytes], make: Any = make) -> list[int]:
+            engine = make()
+            found = [
+                distance(plain(text), plain(engine.final(pcm)[0])) for (text, _), pcm in zip(sounds, heard, strict=True)
+            ]
+            engine.close()
+            return found
+
+        words = sum(len(plain(text)) for text, _ in sounds)
+        with ThreadPoolExecutor(max_workers=2) as two:
+            found = dict(zip(forms, two.map(wrong, forms.values()), strict=True))
+        for name, errors in found.items():
+            off = np.subtract(errors, found["samples"])
+            error = 100 * off.std() * len(off) ** 0.5 / words
+            print(
+                f"{recogniser}, {name}: {100 * sum(errors) / words:.1f} % of {words} words, "
+                f"{100 * off.sum() / words:+.1f} (standard error {error:.1f})",
+                flush=True,
+            )
 
 
-def _answers(models: Path | None, count: int) -> list[tuple[str, bytes]]:
+def _answers(models: Path | None, count: int, rooms: int) -> list[tuple[str, bytes]]:
     """Text and samples, with the noise of a room and whole half seconds of length."""
     rng = np.random.default_rng(21)
     if models:
@@ -71,7 +91,7 @@ def _answers(models: Path | None, count: int) -> list[tuple[str, bytes]]:
     else:
         said = [(text, spoken(text)) for text in ANSWERS[:count]]
     made = []
-    for text, sound in said:
+    for text, sound in said * rooms:
         whole = np.pad(sound, (4_000, 4_000 + -len(sound) % 8_000))
         noisy = np.clip(whole + rng.normal(0, NOISE, len(whole)), -32_768, 32_767)
         made.append((text, noisy.astype("<i2").tobytes()))

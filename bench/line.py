@@ -110,20 +110,22 @@ class Talked:
 
 def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--only", default="", help="parts of rows' names, with commas between")
+    asked.add_argument("--only", default="", help="parts of the names of rows, or of recognisers, with commas between")
     asked.add_argument("--seed", type=int, default=7)
     asked.add_argument("--quick", action="store_true", help="the free line and 128 kbit/s")
     asked.add_argument("--beside", action="store_true", help="a free line before each thin one")
     asked.add_argument(
         "--words", type=int, default=0, help="only compare the word errors of the forms, of this many answers"
     )
+    asked.add_argument("--rooms", type=int, default=1, help="how often each of them, each time with other noise")
     given = asked.parse_args()
     if CHROMIUM is None:
         print("Chromium is missing: apt-get install chromium")
         return 1
     if given.words:
         models = os.environ.get("MODELS_DIR")
-        compare(Path(models) if models else None, given.words, distance=distance, plain=plain)
+        only = [part for part in given.only.split(",") if part]
+        compare(Path(models) if models else None, given.words, given.rooms, only, distance=distance, plain=plain)
         return 0
     wanted = ["free", "128"] if given.quick else given.only.split(",")
     cases = [case for case in CASES if any(part in case.name for part in wanted)]
