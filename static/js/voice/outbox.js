@@ -6,7 +6,7 @@ const MOST = 10; // chunks of a bundle …
 const LARGEST = 1024 * 1024; // … and bytes
 const THIN = 400; // ms that a request with a piece of the voice takes on a thin line
 const SMALL = 8 * 1024; // bytes of a recorder's chunk that may go between two pieces there: sound without a picture …
-const PAIR = 10 * 1024; // … and of two of them
+const FEW = 13 * 1024; // … and of four of them
 const LATEST = 4000; // ms that the recorder's chunks wait for company
 const [AT_ONCE, IN_ALL] = [3, 8]; // times that a chunk is sent which something on the way refuses or damages
 
@@ -138,9 +138,13 @@ export class Outbox {
     if (track === "voice") return this.pressure !== "speaking" || queue.length >= this.company.voice || this.#awaited("voice");
     if (this.busy.voice || this.#may("voice")) return false;
     if (this.thin && this.pressure === "reply") return false;
-    const between = this.thin && this.pressure === "speaking";
-    if (between && queue[0].bytes.length > SMALL) return false;
-    return queue.length >= (between ? Math.min(2, this.company.mix) : this.company.mix) || queue[0].late || this.#awaited("mix");
+    if (this.#between && queue[0].bytes.length > SMALL) return false;
+    return queue.length >= this.company.mix || queue[0].late || this.#awaited("mix");
+  }
+
+  // Someone speaks on a thin line: what goes now goes between two pieces of the voice.
+  get #between() {
+    return this.thin && this.pressure === "speaking";
   }
 
   #awaited(track) {
@@ -157,7 +161,7 @@ export class Outbox {
   // picture: it is given up, and sent again later.
   #makeWay() {
     const { flight, pressure } = this;
-    const hinders = flight && (pressure === "reply" || (pressure === "speaking" && flight.bytes > PAIR));
+    const hinders = flight && (pressure === "reply" || (pressure === "speaking" && flight.bytes > FEW));
     if (this.thin && hinders && performance.now() - flight.since > THIN) flight.control.abort();
   }
 
@@ -166,7 +170,7 @@ export class Outbox {
     let alone = false;
     while (this.#may(track)) {
       for (const chunk of queue.slice(0, MOST)) if (!chunk.bytes) await chunk.coding;
-      const most = track === "mix" && this.thin && this.pressure === "speaking" ? PAIR : LARGEST;
+      const most = track === "mix" && this.#between ? FEW : LARGEST;
       const chunks = alone || !this.bundle ? [queue[0]] : together(queue, most);
       const control = new AbortController();
       this.sent[track] = chunks.length;

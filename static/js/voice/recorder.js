@@ -1,8 +1,8 @@
 // One run of the browser's recorder over the mixed sound (and the camera): numbered pieces, one a second.
 const VIDEO = ["video/webm;codecs=h264,opus", "video/webm;codecs=vp8,opus", "video/webm", "video/mp4"];
 const AUDIO = ["audio/webm;codecs=opus", "audio/webm", "audio/mp4"];
-const SPEECH = { opus: 32000, aac: 48000 }; // bits a second at which no one hears a difference
-const BESIDE_ADPCM = { opus: 24000, aac: 32000 }; // where the answers take 64,000 beside it
+const SPEECH = { opus: 24000, aac: 48000 }; // bits a second; beside an answer of 20,000 this leaves room for headers in 64,000
+const BESIDE_ADPCM = { opus: 24000, aac: 32000 }; // where the answers take 64,000
 const LARGEST = 4 * 1024 * 1024; // what the server takes as one chunk
 
 export function bestType(video) {
