@@ -16,6 +16,7 @@ from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.browser.fake_server import Running, Story
 from tests.browser.speech import NOISE, spoken
 
+SAMPLES_KILOBITS = 256
 CODED = """async ([pcm, opus]) => {
   const { Coder, startOpus } = await import("/static/js/voice/coder.js");
   const { VoiceTrack } = await import("/static/js/voice/voice-track.js");
@@ -41,6 +42,7 @@ def compare(models: Path | None, count: int, rooms: int, only: list[str], *, dis
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     codec, server = Codec(), Running(Story())
     sounds = _answers(models, count, rooms)
+    sent = {"samples": sum(len(pcm) for _, pcm in sounds), "opus": 0, "adpcm": 0}
     forms: dict[str, list[bytes]] = {"samples": [pcm for _, pcm in sounds], "opus": [], "adpcm": []}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
@@ -48,8 +50,9 @@ def compare(models: Path | None, count: int, rooms: int, only: list[str], *, dis
         page.goto(f"{server.url}/modules")
         for name in ("opus", "adpcm"):
             for _, pcm in sounds:
-                pieces = page.evaluate(CODED, [b64encode(pcm).decode(), name == "opus"])
-                pieces = [b64decode(piece) for piece in pieces]
+                coded = page.evaluate(CODED, [b64encode(pcm).decode(), name == "opus"])
+                pieces = [b64decode(piece) for piece in coded]
+                sent[name] += sum(map(len, pieces))
                 assert {piece[2] for piece in pieces} == {2 if name == "opus" else 1}
                 forms[name].append(b"".join(codec.decode(piece) for piece in pieces))
         browser.close()
@@ -78,7 +81,8 @@ def compare(models: Path | None, count: int, rooms: int, only: list[str], *, dis
             error = 100 * off.std() * len(off) ** 0.5 / words
             print(
                 f"{recogniser}, {name}: {100 * sum(errors) / words:.1f} % of {words} words, "
-                f"{100 * off.sum() / words:+.1f} (standard error {error:.1f})",
+                f"{100 * off.sum() / words:+.1f} (standard error {error:.1f}), "
+                f"{SAMPLES_KILOBITS * sent[name] / sent['samples']:.1f} kbit/s",
                 flush=True,
             )
 

@@ -7,7 +7,7 @@ const FRAME = 960; // 20 ms there
 const DELAY = 312; // of libopus at 48 kHz, in every browser; what Chromium tells counts at the rate of its input
 const LOUD = 30; // of 32,768: what is softer may become anything
 const ALIKE = [0.25, 4]; // times the power
-// At 16,000 bits a second, simple recognisers make two errors more in a hundred words.
+// At 16,000 bits a second, pocketsphinx makes two to four errors more in a hundred words.
 const CONFIG = {
   codec: "opus", sampleRate: RATE, numberOfChannels: 1, bitrate: 20000,
   opus: { frameDuration: 20000, application: "voip", complexity: 5, usedtx: false, useinbandfec: false },

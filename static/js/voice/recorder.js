@@ -1,8 +1,8 @@
 // One run of the browser's recorder over the mixed sound (and the camera): numbered pieces, one a second.
 const VIDEO = ["video/webm;codecs=h264,opus", "video/webm;codecs=vp8,opus", "video/webm", "video/mp4"];
 const AUDIO = ["audio/webm;codecs=opus", "audio/webm", "audio/mp4"];
-const SPEECH = { opus: 24000, aac: 48000 }; // bits a second; beside an answer of 20,000 this leaves room for headers in 64,000
-const BESIDE_ADPCM = { opus: 24000, aac: 32000 }; // where the answers take 64,000
+const OPUS = 24000; // bits a second: with an answer of 20,000 and headers it fits into 64,000
+const AAC = { besideOpus: 48000, besideAdpcm: 32000 }; // by the form of the answers, of which ADPCM takes 64,000
 const LARGEST = 4 * 1024 * 1024; // what the server takes as one chunk
 
 export function bestType(video) {
@@ -13,12 +13,12 @@ export class Recorder {
   // onChunk(number, Uint8Array) is called in order, from 0, without gaps; onLost() when it stopped by itself; hasOpus:
   // whether the answers go in Opus
   constructor(stream, type, onChunk, { onLost = () => {}, hasOpus = true } = {}) {
-    const bits = hasOpus ? SPEECH : BESIDE_ADPCM;
+    const aac = hasOpus ? AAC.besideOpus : AAC.besideAdpcm;
     this.onChunk = onChunk;
     this.number = 0;
     this.done = Promise.resolve();
     this.recorder = new MediaRecorder(stream, {
-      mimeType: type, audioBitsPerSecond: type.includes("mp4") ? bits.aac : bits.opus, videoBitsPerSecond: 900000,
+      mimeType: type, audioBitsPerSecond: type.includes("mp4") ? aac : OPUS, videoBitsPerSecond: 900000,
       videoKeyFrameIntervalDuration: 1000, // so that MP4 comes out each second as well
     });
     this.recorder.onstop = onLost;
