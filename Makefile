@@ -37,7 +37,7 @@ models-test: install-dev ## run the tests with real speech models; NAMES="…" f
 	@$(BIN)/parley models install $(or $(NAMES),whisper-base piper-en_US-joe-medium)
 	@$(BIN)/python -m pytest -n 0 --models tests/speech $(PYTEST_ARGS)
 
-browsers-test: install-dev ## take spoken interviews in Chromium, Firefox and WebKit, with a sound card made for it, and open members' pages in the first two
+browsers-test: install-dev ## take spoken interviews in Chromium, Firefox and WebKit, with a sound card made for it, and open members' pages in them
 	@.ci/browsers
 	@$(BIN)/python -m pytest -n 0 --engines tests/browser/test_engines.py tests/browser/test_engines_pages.py $(PYTEST_ARGS)
 

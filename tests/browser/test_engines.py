@@ -26,6 +26,10 @@ pytestmark = [pytest.mark.engines, pytest.mark.xdist_group("engines")]
 AWAY = 20.0  # seconds without a network
 TALK = "document.querySelector('[data-part=talk]')?.dataset"
 THANKS = "document.querySelector('h1').textContent === 'Thank you'"
+LOADED = """document.readyState === 'complete' && [...document.querySelectorAll('[data-module]')]
+    .flatMap((one) => one.dataset.module.split(' '))
+    .every((name) => performance.getEntriesByType('resource').some((one) => one.name.includes(`/${name}.js`)))"""
+"""The modules of a page arrive after it."""
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +70,7 @@ def answers(engine: Engine, server: Running, card: SoundCard, answer: np.ndarray
 
 def ended(engine: Engine, server: Running) -> None:
     """The thank-you stands there, and every run of the recorder has arrived without a gap."""
-    engine.until(THANKS)
+    engine.until(f"{THANKS} && {LOADED}")  # else the server ends before a module has come
     runs = {run for run, _, _ in server.story.chunks}
     assert runs
     assert all(whole(server, run, "mix") for run in runs)

@@ -1,10 +1,12 @@
-"""The real platform: the recruiters' pages in three engines, player and captions in Chromium and Firefox, and a spoken
-interview until its published result in Chromium.
+"""The real platform in three engines: the recruiters' pages, and a spoken interview until its published result. Player
+and captions in Chromium and Firefox.
 """
 
 import io
 import json
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
@@ -19,7 +21,7 @@ from .conftest import PASSWORD, Installation, wait_until
 from .engine import Engine
 from .sound_card import SoundCard
 from .speech import NOISE, spoken
-from .test_engines import TALK, THANKS
+from .test_engines import LOADED, TALK, THANKS
 from .test_interview import book, has_video, result
 from .wcag import RULES
 
@@ -28,14 +30,13 @@ pytestmark = [pytest.mark.engines, pytest.mark.platform, pytest.mark.xdist_group
 TWO = pytest.mark.parametrize("window", ["chromium", "firefox"], indirect=True, scope="module")
 THREE = pytest.mark.parametrize("window", ["chromium", "firefox", "webkit"], indirect=True, scope="module")
 QUESTION = "Why would you like to work with us?"
+QUESTIONS = [QUESTION, "What did you do in your last job?", "What do you want to learn here?"]
 ANSWER = "I like to help people every day and I want to learn new things."
+BEFORE = "I was in a small team for three years and we had to carry water to the house every day in the winter."
+AFTER = "After that I went to the city and I was a teacher for many children in a big school."
 LATE = 120.0  # seconds; only bounds a hang
 FAILED = "performance.getEntriesByType('resource').filter((one) => one.responseStatus >= 400).map((one) => one.name)"
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-LOADED = """document.readyState === 'complete' && [...document.querySelectorAll('[data-module]')]
-    .flatMap((one) => one.dataset.module.split(' '))
-    .every((name) => performance.getEntriesByType('resource').some((one) => one.name.includes(`/${name}.js`)))"""
-"""The modules of a page arrive after it."""
 OUTSIDE = """[...document.querySelectorAll('body *')]
     .filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
     .map((one) => one.outerHTML.slice(0, 90)).slice(0, 12)"""
@@ -143,11 +144,11 @@ def test_the_player_follows_the_video_and_shows_captions(
     assert engine.ask("document.querySelector('video').videoWidth") >= 100
 
 
-@pytest.mark.parametrize("window", ["chromium"], indirect=True, scope="module")
-def test_a_spoken_interview_is_published_and_its_recording_plays(
+@THREE
+def test_a_spoken_interview_with_a_reload_in_mid_answer_is_published(
     installation: Installation, engine: Engine, card: SoundCard, answer: np.ndarray
 ) -> None:
-    interview_id, link = book(installation, questions=[QUESTION])
+    interview_id, link = book(installation, questions=QUESTIONS)
     engine.open(link)
     engine.click("#consent")
     engine.click("[data-do=next]")
@@ -156,16 +157,39 @@ def test_a_spoken_interview_is_published_and_its_recording_plays(
     card.say(answer)
     engine.until("!document.querySelector('[data-do=start]').disabled")
     engine.click("[data-do=start]")
-    engine.until(f"{TALK}.phase === 'listening'")
-    card.say(answer)
+    _answers(engine, card, answer, question=1)
+    _is_asked(engine, question=2)
+    with ThreadPoolExecutor(1) as mouth:
+        speaking = mouth.submit(card.say, spoken(BEFORE))
+        engine.until(f"{TALK}.phase === 'answering'")
+        time.sleep(4)
+        assert engine.ask(f"{TALK}.phase") == "answering"
+        engine.reload()
+        speaking.result()
+    engine.click("[data-do=resume]")
+    _answers(engine, card, spoken(AFTER), question=2)
+    _answers(engine, card, answer, question=3)
     engine.until(THANKS)
     wait_until(lambda: _data(installation, interview_id).get("audio_url"), seconds=LATE, what="the published result")
     found = result(installation, interview_id)
     assert found["status"] == "completed"
     _is_the_talk(found["interview_data"])
-    signed_in(engine, installation)
-    engine.open(f"{installation.url}/interviews/{interview_id}")
-    plays_with_captions(engine)
+    if engine.name != "WebKit":  # Debian 12's cannot decode the recording
+        signed_in(engine, installation)
+        engine.open(f"{installation.url}/interviews/{interview_id}")
+        plays_with_captions(engine)
+
+
+def _is_asked(engine: Engine, *, question: int) -> None:
+    number = f"document.querySelector('[data-text=progress]').textContent === 'Question {question} of 3'"
+    engine.until(f"{TALK}.phase === 'listening' && {number}")
+
+
+def _answers(engine: Engine, card: SoundCard, words: np.ndarray, *, question: int) -> None:
+    """Once this question is asked; the next one, or the end, has come then."""
+    _is_asked(engine, question=question)
+    card.say(words)
+    engine.until(f"{THANKS} || document.querySelector('[data-text=progress]').textContent !== 'Question {question} of 3'")
 
 
 def _data(installation: Installation, interview_id: str) -> dict[str, Any]:
@@ -173,13 +197,17 @@ def _data(installation: Installation, interview_id: str) -> dict[str, Any]:
 
 
 def _is_the_talk(data: dict[str, Any]) -> None:
-    """Transcript with question and answer, and a recording as long in which somebody speaks."""
+    """Transcript with every question and answer, each in its place, and a recording as long in which somebody speaks."""
     lines = data["transcript_with_timestamp"]
     assert [line["content"] for line in lines if line["role"] == "agent"][:2] == ["Welcome.", QUESTION]
-    said = {word["word"].lower() for line in lines if line["role"] == "user" for word in line["words"]}
-    known = said & set(re.findall(r"[a-z]+", ANSWER.lower()))
-    # Embedded recognition of synthetic speech gets 60 to 88 % of 13 different words.
-    assert len(known) >= 5, said
+    for number, said in enumerate([ANSWER, f"{BEFORE} {AFTER}", ANSWER]):
+        places = data["questions_to_transcript_mapping"][number]["transcript_item_indices"]
+        heard = _words(" ".join(lines[place]["content"] for place in places if lines[place]["role"] == "user"))
+        # Embedded recognition of synthetic speech gets 60 to 88 % of the words, and fewer on a busy machine.
+        assert len(_words(said) & heard) >= 0.25 * len(_words(said)), (number, heard)
+        if number == 1:
+            assert (_words(BEFORE) - _words(AFTER)) & heard, heard
+            assert (_words(AFTER) - _words(BEFORE)) & heard, heard
     ends = max(word["end"] for line in lines for word in line["words"])
     frames = []
     recording = requests.get(data["audio_url"], timeout=30)
@@ -188,5 +216,9 @@ def _is_the_talk(data: dict[str, Any]) -> None:
         for packet in media.demux(audio=0):
             with suppress(av.error.InvalidDataError):  # WebKit's MP4 begins with a packet that no decoder takes
                 frames += packet.decode()
-    assert sum(frame.samples / frame.sample_rate for frame in frames) >= ends - 1
+    assert frames[-1].time >= ends - 1
     assert max(float(np.abs(frame.to_ndarray()).max()) for frame in frames) > 0.01
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[a-z]+", text.lower()))
