@@ -60,7 +60,7 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ollama]:
 
 def settings(**names: str) -> Settings:
     return Settings.from_env(
-        {"DATA_DIR": "/nowhere", "STT_PROVIDER": "pocketsphinx", "TTS_PROVIDER": "espeak", **names}
+        {"DATA_DIR": "/nowhere", "STT_PROVIDER": "none", "TTS_PROVIDER": "espeak", **names}
     )
 
 

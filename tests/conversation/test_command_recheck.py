@@ -130,6 +130,7 @@ def sounds() -> list[Said]:
     return commands[::6] + [one for one in made if one.meaning == "answer"][::16]
 
 
+@pytest.mark.pocketsphinx
 def test_real_sounds_of_commands_are_understood_and_answers_stay_answers(sounds: list[Said], engines: Gateways) -> None:
     """Of the commands three quarters; of the answers none may be taken for one."""
     right, by_text, wrong = 0, 0, []

@@ -66,6 +66,7 @@ def word_errors(said: str, heard: str) -> float:
     return row[-1] / len(a)
 
 
+@pytest.mark.pocketsphinx
 def test_a_spoken_interview_with_video_is_heard_and_recorded(
     app: Flask, engines: Gateways, book: Made, says: Says
 ) -> None:
@@ -102,6 +103,7 @@ def test_a_spoken_interview_with_video_is_heard_and_recorded(
     assert abs(pictures / PICTURES_PER_SECOND - seconds) < 0.5
 
 
+@pytest.mark.pocketsphinx
 def test_commands_are_understood_by_voice(
     app: Flask, engines: Gateways, book: Made, says: Says, speaks: ScriptedSpeaker
 ) -> None:

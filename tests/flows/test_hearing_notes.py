@@ -54,6 +54,7 @@ def test_the_editor_knows_how_well_each_language_is_heard(owner: Person) -> None
     assert DEMONSTRATION not in html.unescape(page.split("data-notes=")[1].split('">', 1)[1])
 
 
+@pytest.mark.pocketsphinx
 def test_without_models_english_is_a_demonstration(owner: Person) -> None:
     page = owner.browser.get("/flows/new").text
     assert notes(page)["en-US"] == DEMONSTRATION
