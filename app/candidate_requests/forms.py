@@ -33,7 +33,7 @@ class DeadlinesForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     correction = _days("Correction")
     review = _days("Human review")
     withdrawal = _days("Withdrawal of consent")
-    deletion = _days("Deletion")
+    deletion = _days("Erasure")
 
     def days_by_kind(self) -> dict[RequestKind, int]:
         return {kind: self[kind.value].data for kind in RequestKind}

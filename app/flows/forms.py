@@ -123,8 +123,8 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     cv = SelectField(
         "CV",
         choices={"": "Do not ask", Cv.ASKED.value: "Ask for a CV", Cv.REQUIRED.value: "CV required"},
-        description="Required: candidates finish with a CV that Parley can read, or say that they have none, which you "
-        "then see. Their answers are processed in any case.",
+        description="Required: to finish, candidates must add a CV that Parley can read, or say that they have none. "
+        "You can see which. Their answers are processed in any case.",
         validate_choice=False,
     )
     may_say_again = BooleanField(
@@ -160,7 +160,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     )
     is_background_private = BooleanField(
         "The background is for the agent alone",
-        description="The agent tells candidates nothing of it. Their questions about the job are passed on to you.",
+        description="The agent does not tell candidates any of it. Their questions about the job are passed on to you.",
     )
     additional_instructions = TextAreaField(
         "Instructions for the agent",
@@ -192,7 +192,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     fetch_again = BooleanField("Fetch logo and video again", description="Use this if the files at the URLs changed.")
     accent = StringField(
         "Accent color",
-        description="Buttons and links of candidates' pages and the button of emails have this color. Leave empty for "
+        description="The color of buttons and links on candidates' pages, and of the button in emails. Leave empty for "
         "your organization's.",
         render_kw=limited("accent", placeholder="#0d655e", autocomplete="off", spellcheck="false"),
     )

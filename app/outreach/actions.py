@@ -208,7 +208,7 @@ def set_plan(organization: Organization, plan: Plan, *, by: TeamMember) -> None:
     days_by_name = asdict(plan)
     for name, days in days_by_name.items():
         if days is not None and not 1 <= days <= LONGEST_PLAN:
-            raise Rejected(f"must be between 1 and {LONGEST_PLAN} days, or empty", field=name)
+            raise Rejected(f"Enter 1 to {LONGEST_PLAN} days, or leave this empty.", field=name)
     row = db.session.get(OutreachPlan, organization.id) or OutreachPlan(organization_id=organization.id)
     row.remind_after, row.notice_before = plan.remind_after, plan.notice_before
     _save(row)

@@ -59,7 +59,7 @@ def _days(name: str, value: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal()):
-        raise Rejected("must be a whole number of days, or empty", field=name)
+        raise Rejected("Enter a whole number of days, or leave this empty.", field=name)
     return int(text)
 
 

@@ -52,8 +52,8 @@ def _invitation() -> Words:
             gettext("Your link: {link}"),
             gettext("It is for you alone and works until {until}."),
             gettext(
-                "If you need something different, for example more time or a person, that page tells you how to ask "
-                "for it."
+                "If you need something different, for example more time or an interview with a person, that page tells "
+                "you how to ask for it."
             ),
         ),
     )

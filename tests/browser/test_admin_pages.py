@@ -109,7 +109,7 @@ def test_a_channel_is_added_tried_and_removed_by_keyboard(admin: Any, installati
     tab_to(admin, "#name")
     admin.keyboard.type("#hiring")
     admin.keyboard.press("Enter")
-    admin.locator(".notice", has_text="The channel is added").wait_for()
+    admin.locator(".notice", has_text="The channel was added").wait_for()
     accessible(admin)
     tab_to(admin, "form[action$='/test'] button")
     admin.keyboard.press("Enter")
@@ -123,7 +123,7 @@ def test_a_channel_is_added_tried_and_removed_by_keyboard(admin: Any, installati
     admin.keyboard.press("Enter")
     tab_to(admin, "[popover] button[type=submit]")
     admin.keyboard.press("Enter")
-    admin.locator(".notice", has_text="The channel is removed").wait_for()
+    admin.locator(".notice", has_text="The channel was removed").wait_for()
 
 
 def test_the_time_zone_of_the_browser_is_proposed_once(chromium: Any, admin: Any, installation: Installation) -> None:

@@ -90,7 +90,7 @@ def test_a_flows_secret_is_rotated_and_switched(
     read = installation.api("GET", f"/interview-flows/{flow_id}")
     assert read["webhook_secret_key"] == "the-second-secret-of-32-characters"
     page.goto(re.sub(r"/webhooks/.*", f"/flows/{flow_id}", page.url))
-    page.get_by_text("set, the old one signs until").wait_for()
+    page.get_by_text("set; the old one also signs until").wait_for()
     page.get_by_role("link", name="Rotate the webhook secret").click()
     page.get_by_role("button", name="Switch now").click()
     page.get_by_text("Only the new secret signs now.").wait_for()

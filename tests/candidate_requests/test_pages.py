@@ -87,6 +87,6 @@ def test_days_that_cannot_be_name_the_field(owner: Person, days: str) -> None:
     given = {"accommodation": "2", "correction": "14", "review": "10", "withdrawal": "7", "deletion": days}
     answer = owner.browser.post("/requests/deadlines", data=given)
     assert answer.status_code == 422
-    assert "Deletion" in words_of(answer)
+    assert "Erasure" in words_of(answer)
     db.session.refresh(owner.organization)
     assert owner.organization.answer_days is None

@@ -173,7 +173,7 @@ def test_a_link_to_confirm_an_address_that_was_not_sent_is_told(owner: Person, o
     )
     db.session.add(change)
     db.session.commit()
-    assert "Link to confirm an email address, for" in words_of(owner.browser.get("/jobs"))
+    assert "Link to confirm an email address for" in words_of(owner.browser.get("/jobs"))
     assert "Link to confirm an email address" not in words_of(outsider.browser.get("/jobs"))
     change.ended_at = clock.now()
     db.session.commit()
@@ -185,7 +185,7 @@ def test_trying_again_is_safe_twice(owner: Person, book: Made, waker: queue.Sile
     browser = owner.browser
     path = f"/jobs/interviews/{failed.id}/retry"
     waker.enqueued.clear()
-    assert "Retrying 1." in words_of(browser.post(path, follow_redirects=True))
+    assert "Retrying 1 job." in words_of(browser.post(path, follow_redirects=True))
     db.session.expire_all()
     assert (failed.stage, failed.failure) == (Stage.SUBMITTED, None)
     browser.post(path)
@@ -211,7 +211,7 @@ def test_all_of_a_kind_are_tried_again_and_it_is_written_down(
     db.session.commit()
     browser = owner.browser
     waker.enqueued.clear()
-    for kind, count in (("interviews", 3), ("documents", 1), ("mails", 1), ("voices", 1)):
+    for kind, count in (("interviews", "3 jobs"), ("documents", "1 job"), ("mails", "1 job"), ("voices", "1 job")):
         assert f"Retrying {count}." in words_of(browser.post("/jobs/retry", data={"kind": kind}, follow_redirects=True))
     db.session.expire_all()
     assert {one.stage for one in rows} == {Stage.SUBMITTED}

@@ -197,7 +197,7 @@ def test_interviews_without_results_are_drawn_too(owner: Person, past: Made) -> 
 def test_of_many_interviews_an_even_sample_is_looked_at_closely(
     owner: Person, past: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sentence = "come from an even sample of about 5 interviews. All other figures include every interview."
+    sentence = "are based on an evenly spread sample of about 5 interviews. All other figures include every interview."
     monkeypatch.setattr(insights, "SAMPLE", 5)
     for minutes in range(5):
         past(minutes=minutes + 1, ready=60)

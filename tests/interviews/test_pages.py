@@ -78,7 +78,7 @@ def test_the_list_is_narrowed_and_paged(owner: Person, book: Made, make_flow: Ma
     assert "Nurse Hall" not in first.text
     second = owner.browser.get(f"/interviews?flow={flow.id}&offset=25")
     assert "Porter0 Hall" in second.text
-    assert "No results" in owner.browser.get("/interviews?status=completed").text
+    assert "No interviews found" in owner.browser.get("/interviews?status=completed").text
     assert owner.browser.get("/interviews?status=odd&flow=%00&offset=x").status_code == 200
 
 

@@ -29,7 +29,7 @@ def test_a_use_of_a_tool_is_one_entry_with_key_tool_and_program(
     assert (entry.member_id, entry.organization_id) == (None, owner.organization.id)
     page = owner.browser.get("/audit?group=api_key").text
     assert "Called a tool of parley mcp with an API key" in page
-    assert "Program, as it names itself: mcp/claude-ai 1.2" in page
+    assert "Program name (not verified): mcp/claude-ai 1.2" in page
 
 
 def test_refused_uses_resources_and_repeats_are_entries_too(assistant: Made, make_flow: Made) -> None:
@@ -51,4 +51,5 @@ def test_a_program_cannot_pass_for_a_member_or_break_the_line(assistant: Made, o
     assert first == f"mcp/{owner.member.id}"
     assert second.startswith("mcp/Zo%C3%AB%0D%0AX-Parley-Tool: other%00 1")
     assert len(second) <= 124
-    assert "Owner" not in owner.browser.get("/audit?group=api_key").text.partition("as it names itself")[2][:80]
+    page = owner.browser.get("/audit?group=api_key").text
+    assert "Owner" not in page.partition("Program name (not verified)")[2][:80]

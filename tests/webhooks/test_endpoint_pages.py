@@ -131,11 +131,11 @@ def test_a_recruiter_rotates_the_secret_of_a_flow_that_they_may_change(owner, co
     assert shown_secret(page) == "x" * 32
     page = browser.post("/webhooks/secret/rotate", data={**given, "secret": "y" * 32}, follow_redirects=True)
     assert "The old one also signs until" in page.text
-    assert "the old one signs until" in browser.get(f"/flows/{flow.id}").text
+    assert "the old one also signs until" in browser.get(f"/flows/{flow.id}").text
     browser.post("/webhooks/secret/switch", data={"flow": flow.id})
     db.session.expire_all()
     assert flow.webhook_old_secret_sealed is None
-    assert "the old one signs until" not in browser.get(f"/flows/{flow.id}").text
+    assert "the old one also signs until" not in browser.get(f"/flows/{flow.id}").text
 
 
 def test_endpoints_of_the_organization_are_for_administrators(owner, colleague, viewer, endpoint, delivery):

@@ -154,7 +154,7 @@ def test_an_administrator_disables_and_enables_an_endpoint(owner, delivery):
         in browser.post(f"/webhooks/endpoints/{delivery.endpoint_id}/disable", follow_redirects=True).text
     )
     page = browser.post(f"/webhooks/endpoints/{delivery.endpoint_id}/enable", follow_redirects=True).text
-    assert "1 held events" in page
+    assert "1 held event is" in page
     db.session.expire_all()
     assert delivery.state is DeliveryState.PENDING
 
@@ -163,9 +163,7 @@ def test_a_range_of_a_flow_is_sent_again(owner, delivery):
     ended(delivery, DeliveryState.EXHAUSTED)
     since = queries.present().strftime("%Y-%m-%dT00:00")
     data = {"flow": delivery.flow_id, "since": since, "failed_only": "yes"}
-    assert (
-        "1 events are being replayed" in owner.browser.post("/webhooks/resend", data=data, follow_redirects=True).text
-    )
+    assert "1 event is being replayed" in owner.browser.post("/webhooks/resend", data=data, follow_redirects=True).text
 
 
 @pytest.mark.parametrize(

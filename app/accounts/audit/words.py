@@ -9,7 +9,7 @@ from app.core.db import is_id
 LABELS = {
     "wanted": "turned on",
     "through": "through",
-    "client": "program, as it names itself",
+    "client": "program name (not verified)",
     "by_link": "by a link",
     "until": "works until",
     "most": "maximum",

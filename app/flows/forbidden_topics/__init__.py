@@ -51,7 +51,7 @@ TOPICS = {
         Topic(
             "age",
             "age",
-            "Age says nothing about how someone works, and choosing by it is unlawful in most countries.",
+            "Age says nothing about how someone works, and choosing candidates by age is unlawful in most countries.",
         ),
         Topic(
             "family",
@@ -61,7 +61,7 @@ TOPICS = {
         Topic(
             "pregnancy",
             "pregnancy and family planning",
-            "Choosing by pregnancy or family planning is discrimination by sex.",
+            "Choosing candidates by pregnancy or family planning is sex discrimination.",
         ),
         Topic(
             "health",
@@ -84,7 +84,7 @@ TOPICS = {
         Topic(
             "union",
             "union membership",
-            "Joining a union is a right, and choosing by it is unlawful in most countries.",
+            "Joining a union is a right, and choosing candidates by union membership is unlawful in most countries.",
         ),
         Topic(
             "criminal_record",

@@ -33,7 +33,9 @@ MOST_USED = 500
 """Interviews whose versions one request puts in force; the button stays for the others."""
 COMMITTED = 50
 """Interviews whose versions are put in force in one transaction."""
-NO_MODEL = "Scoring needs a language model, and none is configured. Your operator sets LLM_BASE_URL and LLM_MODEL."
+NO_MODEL = (
+    "Scoring needs a language model, and none is configured. Ask your operator to set LLM_BASE_URL and LLM_MODEL."
+)
 WHAT = "Select candidates in the list, or open an interview or a flow, and choose what to score again."
 
 pages = Blueprint("rescoring", __name__)

@@ -63,7 +63,7 @@ def retry_all() -> AnyResponse:
 
 def _back(begun: int) -> AnyResponse:
     if begun:
-        flash(f"Retrying {begun}. Reload this page in a minute.", "good")
+        flash(f"Retrying {begun} {'job' if begun == 1 else 'jobs'}. Reload this page in a minute.", "good")
     else:
         flash("Nothing to retry: the work has moved on in the meantime.", "info")
     return redirect(url_for("dashboard.jobs"), 303)

@@ -82,7 +82,7 @@ def add() -> str | tuple[str, int] | AnyResponse:
             flow = queries.place_to_change(current_member(), request.values.get("flow", ""))
         else:
             db.session.commit()
-            flash("The channel is added. Send a test message to see that it works.", "good")
+            flash("The channel was added. Send a test message to check that it works.", "good")
             return redirect(url_for("notices.show", channel_id=channel.id), 303)
     return _form(form, flow, None)
 
@@ -172,5 +172,5 @@ def remove(channel_id: str) -> AnyResponse:
     flow_id = channel.flow_id
     actions.remove(channel, by=current_member())
     db.session.commit()
-    flash("The channel is removed.", "good")
+    flash("The channel was removed.", "good")
     return redirect(url_for("notices.index", flow=flow_id), 303)

@@ -118,7 +118,7 @@ def _endpoint(endpoint: Endpoint, trouble: Trouble, *, app_url: str) -> Said:
     gets = "all flows" if endpoint.is_organizations else ""
     lines = [
         ("Endpoint", clean(urlsplit(endpoint.url).hostname or "unknown")),
-        ("Events of", gets),
+        ("Receives events from", gets),
         ("Failing since", since),
     ]
     return Said(

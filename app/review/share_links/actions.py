@@ -36,7 +36,7 @@ def make(
     if interview.data is None or interview.withdrawn_at is not None or interview.erased_at is not None:
         raise Conflict("This interview has no result to share.")
     if live_shares(interview) >= MOST_LIVE:
-        raise Conflict(f"This interview already has {MOST_LIVE} active links. End one of them first.")
+        raise Conflict(f"This interview already has {MOST_LIVE} active links. Revoke one of them first.")
     token, now = secrets.token_urlsafe(32), clock.now()
     share = Share(
         organization_id=interview.organization_id,

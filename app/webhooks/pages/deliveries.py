@@ -125,7 +125,7 @@ def resend_range() -> AnyResponse:
         if since is None:
             raise Rejected("Choose a start time.", field="since")
         count = actions.resend_range(flow, since=since, until=until, failed_only=failed_only, by=current_member())
-        return f"{count} events are being replayed." if count else "No event ended in this time range."
+        return _replayed(count) if count else "No event ended in this time range."
 
     return done(work, "", url_for("webhooks.index", flow=flow.id))
 
@@ -228,10 +228,14 @@ def send_again() -> AnyResponse:
         return back
     db.session.commit()
     if count:
-        flash("1 event is being replayed." if count == 1 else f"{count} events are being replayed.", "good")
+        flash(_replayed(count), "good")
     else:
         flash("There is nothing to replay: the events are already being sent, or cannot be sent.", "info")
     return back
+
+
+def _replayed(count: int) -> str:
+    return "1 event is being replayed." if count == 1 else f"{count} events are being replayed."
 
 
 def _as_of() -> datetime:

@@ -91,7 +91,7 @@ def _refuse_other_service(host: str, service: Service) -> None:
     for other, hosts in _HOSTS.items():
         if other is not service and host.endswith(hosts):
             raise Rejected(
-                f"This is a URL of {_NAMES[other]}. Choose {_NAMES[other]}, or enter another URL.", field="service"
+                f"This is a {_NAMES[other]} URL. Choose {_NAMES[other]}, or enter another URL.", field="service"
             )
 
 
