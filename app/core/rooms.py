@@ -44,7 +44,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class ChangeKind:
-    """A kind of objects in the feed of changes: its name in ``/v1``; a function that takes the organization's id and
+    """A kind of object in the feed of changes: its name in ``/v1``; a function that takes the organization's id and
     ids of objects, and returns those that are there by id, as ``/v1`` shows them; and their schema.
 
     Processes that do not know a kind skip its rows: a new one needs its rows moved to the end of the feed once all
@@ -122,7 +122,7 @@ def sweeps() -> tuple[str, ...]:
 
 
 def change_kinds() -> dict[str, ChangeKind]:
-    """Every kind of objects in the feed of changes, by its name."""
+    """Every kind of object in the feed of changes, by its name."""
     return {kind.name: kind for room in rooms().values() for kind in room.changes}
 
 

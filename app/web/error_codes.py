@@ -30,7 +30,7 @@ CODES = {
     "other_organization": Code(
         403,
         "Something named in the request belongs to another organization, or is a team that does not exist.",
-        "Check the id, and that the key is of the right organization.",
+        "Check the id, and that the key belongs to the right organization.",
     ),
     "key_read_only": Code(403, "The API key is read only.", "Use a key that may write."),
     "key_scope": Code(

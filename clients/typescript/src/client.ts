@@ -1,4 +1,4 @@
-// The client: every operation of /v1 as a method. Fields have the names of the API; options are in camelCase.
+// The client: every operation of /v1 as a method. Fields have the same names as in the API; options are in camelCase.
 
 import { type Call, type CallOptions, type CreateOptions, type Options, pathOf, type Query, run, sleep, type Target } from "./core.js";
 import { LinkEndedError, ParleyError, UnexpectedResponseError, WaitTimeoutError } from "./errors.js";
