@@ -189,7 +189,8 @@ def _answers(engine: Engine, card: SoundCard, words: np.ndarray, *, question: in
     """Once this question is asked; the next one, or the end, has come then."""
     _is_asked(engine, question=question)
     card.say(words)
-    engine.until(f"{THANKS} || document.querySelector('[data-text=progress]').textContent !== 'Question {question} of 3'")
+    progress = "document.querySelector('[data-text=progress]').textContent"
+    engine.until(f"{THANKS} || {progress} !== 'Question {question} of 3'")
 
 
 def _data(installation: Installation, interview_id: str) -> dict[str, Any]:
@@ -197,7 +198,7 @@ def _data(installation: Installation, interview_id: str) -> dict[str, Any]:
 
 
 def _is_the_talk(data: dict[str, Any]) -> None:
-    """Transcript with every question and answer, each in its place, and a recording as long in which somebody speaks."""
+    """Transcript with every answer beside its question, and a recording as long in which somebody speaks."""
     lines = data["transcript_with_timestamp"]
     assert [line["content"] for line in lines if line["role"] == "agent"][:2] == ["Welcome.", QUESTION]
     for number, said in enumerate([ANSWER, f"{BEFORE} {AFTER}", ANSWER]):
