@@ -4,7 +4,7 @@
 
 Each talk has three answers of about 16 s, spoken through ``tests/browser/mouth.js``. Rows: a free line; 512, 256, 128
 and 64 kbit/s up with 100, 200, 300 and 300 ms (four times that down); a line that breaks for 0.5 to 5 s and delays by
-the seed; 256 kbit/s with the test camera; and a free line in a browser without an encoder (ADPCM), and with the codec
+the seed; 256 kbit/s with the test camera; and a free line in a browser without an encoder (FLAC), and with the codec
 switched off (samples). All requests pass a counter, so bytes include headers. "Up" are bytes while the candidate
 speaks, "down" bytes from the end of an answer to the end of the agent's words after it, by the seconds that those words
 last. Page is the processor time of the page's process, with its workers, from Start to the agent's last words, and in
@@ -66,7 +66,7 @@ class Case:
 
 
 FORMS = {
-    "adpcm": ("export function startOpus() {", "export function startOpus() {\n  return null;"),
+    "flac": ("export function startOpus() {", "export function startOpus() {\n  return null;"),
     "samples": ("async code(pcm) {", "async code(pcm) {\n    return plain(pcm);"),
 }
 """What is changed in ``coder.js``."""
@@ -78,7 +78,7 @@ CASES = (
     Case("64, 300 ms", 64, 300),
     Case("breaks", breaks=True),
     Case("video 256, 200 ms", 256, 200, video=True),
-    Case("no encoder", form="adpcm"),
+    Case("no encoder", form="flac"),
     Case("samples", form="samples"),
 )
 
@@ -110,7 +110,9 @@ class Talked:
 
 def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--only", default="", help="parts of the names of rows, or of recognisers, with commas between")
+    asked.add_argument(
+        "--only", default="", help="parts of the names of rows, or of recognisers and forms, with commas between"
+    )
     asked.add_argument("--seed", type=int, default=7)
     asked.add_argument("--quick", action="store_true", help="the free line and 128 kbit/s")
     asked.add_argument("--beside", action="store_true", help="a free line before each thin one")

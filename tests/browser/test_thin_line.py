@@ -82,13 +82,13 @@ def test_an_encoder_that_goes_bad_in_mid_talk_is_left_for_the_next_form(
     page = begin_speaking(context, server, watch)
     handed_in(page, server)
     pieces = [body for (_, track, _), body in sorted(server.story.chunks.items()) if track == "voice"]
-    forms = [body[2] for body in pieces]
+    assert {body[:3] for body in pieces} <= {b"PV\x02", b"fLa"}
+    forms = [2 if body.startswith(b"PV") else 1 for body in pieces]  # from the better one to the next
     # Silence is seen where there is sound: a piece that is silent itself, as a busy machine makes them, says nothing.
     assert 1 <= forms.count(2) <= (len(forms) - 3 if how == "turns to silence" else 2), forms
     used = forms[forms.index(2) :]  # a busy machine tries the encoder for longer than the first piece takes
     assert used == sorted(used, reverse=True)
     assert forms[-3:] == [1, 1, 1]
-    assert {body[:2] for body in pieces} == {b"PV"}
 
 
 def test_a_proxy_that_refuses_single_requests_costs_nothing(

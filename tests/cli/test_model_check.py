@@ -59,9 +59,7 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ollama]:
 
 
 def settings(**names: str) -> Settings:
-    return Settings.from_env(
-        {"DATA_DIR": "/nowhere", "STT_PROVIDER": "none", "TTS_PROVIDER": "espeak", **names}
-    )
+    return Settings.from_env({"DATA_DIR": "/nowhere", "STT_PROVIDER": "none", "TTS_PROVIDER": "espeak", **names})
 
 
 def test_a_model_on_this_machine_is_named_with_the_settings_that_use_it(ollama: Ollama) -> None:

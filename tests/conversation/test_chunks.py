@@ -16,7 +16,7 @@ from app.interviews.recordings.models import Chunk, Track
 from app.operations.demo.candidate import Candidate, Refused
 from tests.factories import Made
 from tests.people import Browser
-from tests.speech.pieces import PREROLL, opus_piece
+from tests.speech.pieces import PREROLL, flac_piece, opus_piece
 
 from .conftest import Candidates, interview_of, path_of, sound
 from .fakes import ScriptedSpeaker, ScriptedTranscriber
@@ -235,15 +235,15 @@ def test_recogniser_and_voice_are_loaded_when_the_recorder_starts(
     assert speaks.prepared == [("vendora-Kate", "en-US", "scripted:vendora-Kate")]
 
 
-def coded(piece: bytes, *, form: bytes = b"\x01\x00") -> bytes:
-    """A piece in ADPCM: these codes after a first sample of zero."""
-    return b"PV" + form + bytes(4) + piece * 4_000
+def coded(level: int) -> bytes:
+    """A piece in FLAC: a tone."""
+    return flac_piece((level * np.sin(np.arange(8_000) / 5)).astype("<i2"))
 
 
 def test_a_piece_in_a_codec_is_stored_as_samples_and_may_come_twice(
     candidate: Candidate, segment: int, scripted: Flask, hears: ScriptedTranscriber
 ) -> None:
-    piece = coded(b"\x71")
+    piece = coded(9_000)
     answers = [put(candidate, f"/segments/{segment}/chunks/3?track=voice", piece).json() for _ in range(2)]
     assert [answer["duplicate"] for answer in answers] == [False, True]
     storage = scripted.extensions["parley.gateways"].storage
@@ -259,12 +259,12 @@ def test_a_piece_in_a_codec_is_stored_as_samples_and_may_come_twice(
 @pytest.mark.parametrize(
     ("piece", "field"),
     [
-        (coded(b"\x71")[:-1], "body"),
-        (coded(b"\x71", form=b"\x07\x00"), "body"),
+        (coded(9_000)[:-1], "body"),
+        (b"PV\x01" + coded(9_000), "body"),
         (b"PV\x02\x01\x00\x00\x04\x00\xff\xff\xff\xff", "body"),
         (bytes(8_000), "body"),
         (bytes(15_999), "body"),
-        (coded(b"\x71") + bytes(9_000), "body"),
+        (coded(9_000) + bytes(9_000), "body"),
     ],
 )
 def test_a_piece_that_makes_no_sound_is_refused_and_leaves_nothing(
@@ -277,7 +277,7 @@ def test_a_piece_that_makes_no_sound_is_refused_and_leaves_nothing(
 
 
 def test_a_piece_that_was_damaged_on_the_way_is_named_as_such(candidate: Candidate, segment: int) -> None:
-    piece = coded(b"\x71")
+    piece = coded(9_000)
     headers = {"X-Content-SHA256": hashlib.sha256(piece).hexdigest()}
     answer = put(candidate, f"/segments/{segment}/chunks/0?track=voice", piece[:-1] + b"\x00", **headers)
     assert (answer.status_code, answer.json()["field"]) == (422, "X-Content-SHA256")
@@ -286,7 +286,7 @@ def test_a_piece_that_was_damaged_on_the_way_is_named_as_such(candidate: Candida
 
 def test_plain_and_coded_pieces_go_together_in_any_order(candidate: Candidate, segment: int) -> None:
     """As while a browser changes from one form to another, or an older page goes on after an upgrade."""
-    pieces = {7: coded(b"\x71"), 5: VOICE, 6: coded(b"\x17")}
+    pieces = {7: coded(9_000), 5: VOICE, 6: coded(8_000)}
     listed = ",".join(f"{n} {len(body)} {hashlib.sha256(body).hexdigest()}" for n, body in pieces.items())
     answer = put(
         candidate, f"/segments/{segment}/chunks?track=voice", b"".join(pieces.values()), **{"X-Chunks": listed}

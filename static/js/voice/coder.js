@@ -1,10 +1,10 @@
 // Pieces of an answer in the smallest form that works here: Opus where the browser has an encoder that can be believed,
-// else ADPCM, a quarter of the samples. An encoder that fails once is not asked again. The forms are described in
+// else FLAC, a quarter of the samples. An encoder that fails once is not asked again. The forms are described in
 // app/gateways/speech/coding.
-import { adpcm } from "./adpcm.js";
+import { flac } from "./flac.js";
 import { LEAD } from "./voice-track.js";
 
-const FORMS = { adpcm: 1, opus: 2 };
+const OPUS = [80, 86, 2]; // "PV", and the form
 const TAIL = 320; // samples, so that the encoder's delay cuts nothing off
 const PATIENCE = 1500; // ms for a piece, of which a browser needs ten
 
@@ -45,7 +45,7 @@ export class Coder {
   // pcm: 8,000 samples of a VoiceTrack. Resolves with the bytes of the piece, never throws.
   async code(pcm) {
     const bytes = this.opus ? await this.#opus(pcm) : null;
-    return bytes ? formed(FORMS.opus, bytes) : plainer(pcm);
+    return bytes ? Uint8Array.of(...OPUS, ...bytes) : flac(pcm);
   }
 
   async #opus(pcm) {
@@ -66,13 +66,4 @@ export class Coder {
   }
 }
 
-// The same samples in ADPCM, and as they are.
-export const plainer = (pcm) => formed(FORMS.adpcm, Uint8Array.of(0, ...adpcm(pcm)));
 export const plain = (pcm) => new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength).slice();
-
-function formed(form, bytes) {
-  const piece = new Uint8Array(3 + bytes.length);
-  piece.set([80, 86, form]); // "PV"
-  piece.set(bytes, 3);
-  return piece;
-}

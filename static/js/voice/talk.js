@@ -1,10 +1,11 @@
 // The talk itself: feeds events into turns.js and carries out what it decides, with the sound, the outbox, the server and
 // the view. Holds no rule of its own about whose turn it is.
-import { Coder, plain, plainer } from "./coder.js";
+import { Coder, plain } from "./coder.js";
 import { catchUp, remember } from "./comeback.js";
 import { Ear, startDetector } from "./ear.js";
 import { describe } from "./device.js";
 import { finish } from "./ending.js";
+import { flac } from "./flac.js";
 import { guard, whenGone } from "./interruptions.js";
 import { rest } from "./pausing.js";
 import { Melody } from "./melody.js";
@@ -149,7 +150,7 @@ export class Talk {
   // A chunk of the own voice, whose bytes are ready a moment later.
   #piece(chunk, pcm) {
     chunk.coding = this.coder.code(pcm).then((bytes) => { chunk.bytes = bytes; });
-    chunk.others = [() => { this.coder.lose(); return plainer(pcm); }, () => plain(pcm)];
+    chunk.others = [() => { this.coder.lose(); return flac(pcm); }, () => plain(pcm)];
     return chunk;
   }
 

@@ -3,13 +3,12 @@
 The media library runs in its own process (0041, 0071), which starts when a page first asks for either.
 
 **A piece** is half a second of an answer, 8,000 samples at 16 kHz, and can be decoded alone: pieces arrive in any
-order, at any process, and more than once. It begins with ``PV`` and one byte that names its form:
+order, at any process, and more than once. Its first bytes name its form:
 
-- ``1``, ADPCM: a zero byte, then one block of IMA ADPCM as in WAV files: the first sample, the step index and 8,000
-  codes of four bits.
-- ``2``, Opus: the number of packets (one byte), the samples at 48 kHz to leave out at the beginning (16 bits), the size
-  of each packet (16 bits), the packets of 20 ms. What is left out lets the decoder settle, and holds the encoder's
-  delay.
+- ``fLaC``: a FLAC file (RFC 9639), mono, 16 bits at 16 kHz, with no metadata but STREAMINFO.
+- ``PV`` and a byte of the value 2, Opus: the number of packets (one byte), the samples at 48 kHz to leave out at the
+  beginning (16 bits), the size of each packet (16 bits), the packets of 20 ms. What is left out lets the decoder
+  settle, and holds the encoder's delay.
 
 Sixteen thousand bytes are plain samples.
 """
@@ -25,7 +24,7 @@ PIECE_BYTES = 16_000
 """Of a decoded piece."""
 LONGEST_PIECE = 8_000
 """Bytes of a coded one: above what any form needs, below plain samples."""
-MAGIC = b"PV"
+MAGICS = (b"fLaC", b"PV")
 TIMEOUT = 10.0
 Form = Literal["opus", "aac"]
 CONTENT_TYPES: dict[Form, str] = {"opus": "audio/ogg", "aac": "audio/mp4"}
@@ -73,4 +72,4 @@ class Codec:
 
 def is_coded(piece: bytes) -> bool:
     """Whether these bytes are a piece in a codec, not plain samples."""
-    return len(piece) != PIECE_BYTES and piece.startswith(MAGIC)
+    return len(piece) != PIECE_BYTES and piece.startswith(MAGICS)
