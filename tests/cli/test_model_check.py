@@ -3,8 +3,9 @@
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,11 +59,21 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ollama]:
     server.server_close()
 
 
-def settings(**names: str) -> Settings:
-    return Settings.from_env({"DATA_DIR": "/nowhere", "STT_PROVIDER": "none", "TTS_PROVIDER": "espeak", **names})
+Given = Callable[..., Settings]
 
 
-def test_a_model_on_this_machine_is_named_with_the_settings_that_use_it(ollama: Ollama) -> None:
+@pytest.fixture
+def settings(tmp_path: Path) -> Given:
+    """The settings with these names besides."""
+
+    def read(**names: str) -> Settings:
+        given = {"DATA_DIR": str(tmp_path), "STT_PROVIDER": "none", "TTS_PROVIDER": "espeak"}
+        return Settings.from_env({**given, **names})
+
+    return read
+
+
+def test_a_model_on_this_machine_is_named_with_the_settings_that_use_it(ollama: Ollama, settings: Given) -> None:
     place = local.OLLAMA.removeprefix("http://")
     good, words = look_at_language_model(settings())
     assert good
@@ -73,13 +84,13 @@ def test_a_model_on_this_machine_is_named_with_the_settings_that_use_it(ollama: 
     assert ollama.asked == ["GET /api/tags"]
 
 
-def test_it_is_a_part_of_the_check(ollama: Ollama, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_a_part_of_the_check(ollama: Ollama, monkeypatch: pytest.MonkeyPatch, settings: Given) -> None:
     monkeypatch.setattr(check, "rooms", None)  # the other parts fail, each for itself
     found = {one.part: one for one in check.findings(settings())}
     assert "offers qwen3:8b" in found["language model"].words
 
 
-def test_it_is_never_taken_unasked(ollama: Ollama) -> None:
+def test_it_is_never_taken_unasked(ollama: Ollama, settings: Given) -> None:
     built = gateways.build(settings())
     try:
         assert (built.interviewer.name, built.analyst.name) == ("script", "script")
@@ -88,13 +99,13 @@ def test_it_is_never_taken_unasked(ollama: Ollama) -> None:
     assert ollama.asked == []
 
 
-def test_a_configured_model_is_named_and_nothing_else_is_asked(ollama: Ollama) -> None:
+def test_a_configured_model_is_named_and_nothing_else_is_asked(ollama: Ollama, settings: Given) -> None:
     named = settings(LLM_BASE_URL="http://192.0.2.1/v1", LLM_MODEL="chosen")
     assert look_at_language_model(named) == (True, "chosen at http://192.0.2.1/v1")
     assert ollama.asked == []
 
 
-def test_the_settings_that_it_names_build_the_engine(ollama: Ollama) -> None:
+def test_the_settings_that_it_names_build_the_engine(ollama: Ollama, settings: Given) -> None:
     words = look_at_language_model(settings())[1]
     named = dict(part.split("=", 1) for part in words.split() if "=" in part)
     built = gateways.build(settings(**named))
@@ -104,7 +115,7 @@ def test_the_settings_that_it_names_build_the_engine(ollama: Ollama) -> None:
         built.close()
 
 
-def test_models_that_only_embed_are_left_out_and_many_are_counted(ollama: Ollama) -> None:
+def test_models_that_only_embed_are_left_out_and_many_are_counted(ollama: Ollama, settings: Given) -> None:
     ollama.models = [
         {"name": "nomic-embed-text:latest", "details": {"families": ["nomic-bert"]}},
         {"name": "bge-m3:latest", "details": {"families": ["bert"]}},
@@ -120,20 +131,20 @@ def test_models_that_only_embed_are_left_out_and_many_are_counted(ollama: Ollama
 @pytest.mark.parametrize(
     "body", [b"", b"<html>", b"[]", b'{"models": 1}', b'{"models": [1]}', b'{"models": [{}]}', b"[" * 9000]
 )
-def test_another_program_at_that_port_is_said_to_be_one(ollama: Ollama, body: bytes) -> None:
+def test_another_program_at_that_port_is_said_to_be_one(ollama: Ollama, body: bytes, settings: Given) -> None:
     ollama.body = body
     good, words = look_at_language_model(settings())
     assert good
     assert words.endswith("does not respond like Ollama")
 
 
-def test_a_redirect_is_not_followed(ollama: Ollama) -> None:
+def test_a_redirect_is_not_followed(ollama: Ollama, settings: Given) -> None:
     ollama.status, ollama.body = 302, b""
     assert look_at_language_model(settings())[1].endswith("does not respond like Ollama")
     assert len(ollama.asked) == 1
 
 
-def test_without_one_the_check_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_one_the_check_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, settings: Given) -> None:
     with socket.create_server(("127.0.0.1", 0)) as unused:
         port = unused.getsockname()[1]
     monkeypatch.setattr(local, "OLLAMA", f"http://127.0.0.1:{port}")
