@@ -157,6 +157,11 @@ def test_an_administrator_disables_and_enables_an_endpoint(owner, delivery):
     assert "1 held event is" in page
     db.session.expire_all()
     assert delivery.state is DeliveryState.PENDING
+    ended(delivery, DeliveryState.EXHAUSTED)
+    for change in ("disable", "enable"):
+        page = browser.post(f"/webhooks/endpoints/{delivery.endpoint_id}/{change}", follow_redirects=True).text
+    assert "The endpoint is enabled." in page
+    assert "being sent, at most" not in page
 
 
 def test_a_range_of_a_flow_is_sent_again(owner, delivery):

@@ -78,6 +78,8 @@ def enable(endpoint_id: str) -> AnyResponse:
 
     def work() -> str:
         released = actions.enable(receiver, by=current_member())
+        if not released:
+            return "The endpoint is enabled."
         events = "1 held event is" if released == 1 else f"{released} held events are"
         return f"The endpoint is enabled. {events} being sent, at most 10 per second."
 

@@ -9,7 +9,7 @@ const LEFT = 14; // bits, at most
 const BUDGET = 4000;
 const FRAME = 11; // bytes of a frame beside its block
 const STREAMINFO = 34; // bytes
-const HEAD = [0x66, 0x4c, 0x61, 0x43, 0x80, 0, 0, 34]; // "fLaC", and that one block of metadata follows, STREAMINFO
+const HEAD = [0x66, 0x4c, 0x61, 0x43, 0x80, 0, 0, STREAMINFO]; // "fLaC", and that one block of metadata follows, STREAMINFO
 
 class Bits {
   constructor(bytes = []) { Object.assign(this, { bytes: [...bytes], held: 0, count: 0 }); }
@@ -45,16 +45,18 @@ function shortened(pcm) {
   const size = (blocks) => blocks.reduce((sum, block) => sum + block.size, 0);
   let left = 0;
   let blocks = parts.map((part) => predicted(part, left));
+  let finer = blocks;
   while (size(blocks) > room && left < LEFT) {
     left += 1;
+    finer = blocks;
     blocks = parts.map((part) => predicted(part, left));
   }
   let free = room - size(blocks);
   return blocks.map((block, number) => {
-    const finer = left ? predicted(parts[number], left - 1) : block;
-    if (finer.size - block.size > free) return block;
-    free -= finer.size - block.size;
-    return finer;
+    const more = finer[number].size - block.size;
+    if (more > free) return block;
+    free -= more;
+    return finer[number];
   });
 }
 

@@ -2,7 +2,7 @@
 const VIDEO = ["video/webm;codecs=h264,opus", "video/webm;codecs=vp8,opus", "video/webm", "video/mp4"];
 const AUDIO = ["audio/webm;codecs=opus", "audio/webm", "audio/mp4"];
 const OPUS = 24000; // bits a second: with an answer of 20,000 and headers it fits into 64,000
-const AAC = { besideOpus: 48000, besideFlac: 32000 }; // by the form of the answers, of which FLAC takes 62,000
+const AAC = { besideOpus: 48000, besideFlac: 32000 }; // by the form of the answers, of which FLAC takes up to 64,000
 const LARGEST = 4 * 1024 * 1024; // what the server takes as one chunk
 
 export function bestType(video) {

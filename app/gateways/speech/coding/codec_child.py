@@ -76,10 +76,10 @@ def _flac(body: bytes) -> Samples:
     decoder.extradata = body[:STREAMINFO]
     decoder.options = {"err_detect": "crccheck+explode"}  # else damaged frames sound like something
     frames = decoder.decode(av.Packet(body[STREAMINFO:]))
-    if {(frame.rate, frame.layout.name, frame.format.name) for frame in frames} != {(RATE, "mono", "s16")}:
-        raise ValueError("this is not mono with 16 bits at 16 kHz")
     if sum(frame.samples for frame in frames) != SAMPLES:
         raise ValueError("this piece has another length")
+    if {(frame.rate, frame.layout.name, frame.format.name) for frame in frames} != {(RATE, "mono", "s16")}:
+        raise ValueError("this is not mono with 16 bits at 16 kHz")
     return _joined(frame.to_ndarray() for frame in frames)
 
 
