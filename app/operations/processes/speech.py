@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 
 from app.core.data_dir import close_to_others
+from app.core.memory import share_arenas
 from app.gateways.speech.host.installed import PROGRAMS, offers
 from app.gateways.speech.host.machine import this_machine
 from app.gateways.speech.host.server import host_for, only_host
@@ -32,6 +33,7 @@ def run_speech(settings: Settings, *, say: Callable[[str], None] = log.info, lin
     After the signal it goes on for ``lingers`` seconds at most while it has clients. Raises CannotListen.
     """
     close_to_others(settings.data_dir)
+    share_arenas()
     is_over = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: is_over.set())

@@ -15,6 +15,7 @@ from flask import Flask
 
 from app import create_app
 from app.core.data_dir import close_to_others
+from app.core.memory import share_arenas
 from app.gateways.redis import embedded
 from app.settings import Settings
 
@@ -45,6 +46,7 @@ class PortTaken(Exception):
 def run_web(settings: Settings, *, application: Callable[[Settings], Flask] = create_app) -> None:
     """Serve until SIGTERM or SIGINT; accepted requests are answered first. Raises PortTaken."""
     close_to_others(settings.data_dir)
+    share_arenas()
     connected = replace(settings, redis_url=embedded.found_alive(settings.data_dir, settings.redis_url))
     if settings.web_server == "granian":
         check_port(connected.host, connected.port)
