@@ -4,7 +4,7 @@
 
 Each talk has three answers of about 16 s, spoken through ``tests/browser/mouth.js``. Rows: a free line; 512, 256, 128
 and 64 kbit/s up with 100, 200, 300 and 300 ms (four times that down); a line that breaks for 0.5 to 5 s and delays by
-the seed; 256 kbit/s with the test camera; and a free line in a browser without an encoder (FLAC), and with the codec
+the seed; 256 kbit/s with the test camera; and a free line in a browser without an encoder (own), and with the codec
 switched off (samples). All requests pass a counter, so bytes include headers. "Up" are bytes while the candidate
 speaks, "down" bytes from the end of an answer to the end of the agent's words after it, by the seconds that those words
 last. Page is the processor time of the page's process, with its workers, from Start to the agent's last words, and in
@@ -66,10 +66,10 @@ class Case:
 
 
 FORMS = {
-    "flac": ("export function startOpus() {", "export function startOpus() {\n  return null;"),
-    "samples": ("async code(pcm) {", "async code(pcm) {\n    return plain(pcm);"),
+    "own": ("opus-worker.js", "let isNative = false;", "let isNative = false;\ndelete globalThis.AudioEncoder;"),
+    "samples": ("coder.js", "async code(pcm) {", "async code(pcm) { return plain(pcm);"),
 }
-"""What is changed in ``coder.js``."""
+"""Of which module what is changed to what."""
 CASES = (
     Case("free"),
     Case("512, 100 ms", 512, 100),
@@ -78,7 +78,7 @@ CASES = (
     Case("64, 300 ms", 64, 300),
     Case("breaks", breaks=True),
     Case("video 256, 200 ms", 256, 200, video=True),
-    Case("no encoder", form="flac"),
+    Case("no encoder", form="own"),
     Case("samples", form="samples"),
 )
 
@@ -199,10 +199,11 @@ def _codes(one: Candidate, case: Case) -> None:
     """The page codes pieces in the case's form."""
     if case.form not in FORMS:
         return
-    text = (ROOT / "static/js/voice/coder.js").read_text(encoding="utf-8")
-    assert FORMS[case.form][0] in text
-    changed = text.replace(*FORMS[case.form])
-    one.page.route("**/voice/coder.js", lambda route: route.fulfill(body=changed, content_type="text/javascript"))
+    name, old, new = FORMS[case.form]
+    text = (ROOT / "static/js/voice" / name).read_text(encoding="utf-8")
+    assert old in text
+    changed = text.replace(old, new)
+    one.context.route(f"**/voice/{name}", lambda route: route.fulfill(body=changed, content_type="text/javascript"))
 
 
 def _processor(one: Candidate, session: Any) -> tuple[float, float]:

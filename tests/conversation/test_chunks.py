@@ -16,7 +16,7 @@ from app.interviews.recordings.models import Chunk, Track
 from app.operations.demo.candidate import Candidate, Refused
 from tests.factories import Made
 from tests.people import Browser
-from tests.speech.pieces import PREROLL, flac_piece, opus_piece
+from tests.speech.pieces import PREROLL, opus_piece
 
 from .conftest import Candidates, interview_of, path_of, sound
 from .fakes import ScriptedSpeaker, ScriptedTranscriber
@@ -236,8 +236,8 @@ def test_recogniser_and_voice_are_loaded_when_the_recorder_starts(
 
 
 def coded(level: int) -> bytes:
-    """A piece in FLAC: a tone."""
-    return flac_piece((level * np.sin(np.arange(8_000) / 5)).astype("<i2"))
+    """A piece in Opus: a tone."""
+    return opus_piece((level * np.sin(np.arange(PREROLL + 8_000 + 320) / 5)).astype("<i2"))
 
 
 def test_a_piece_in_a_codec_is_stored_as_samples_and_may_come_twice(

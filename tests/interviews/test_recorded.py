@@ -25,7 +25,7 @@ from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person
 from tests.recordings import recorder
-from tests.speech.pieces import PREROLL, flac_piece, opus_piece
+from tests.speech.pieces import PREROLL, opus_piece
 
 from .conftest import engines_of
 from .fakes import ScriptedAnalyst
@@ -63,8 +63,6 @@ def as_arrived(form: str) -> list[bytes]:
     for first in range(0, len(spoken), 8_000):
         if form == "opus":
             coded = opus_piece(around[first : first + PREROLL + 8_000 + 320])
-        elif form == "flac":
-            coded = flac_piece(spoken[first : first + 8_000])
         else:
             coded = spoken[first : first + 8_000].tobytes()
         pieces.append(chunks.decoded(coded))
@@ -157,14 +155,13 @@ def test_words_lie_on_the_recordings_own_clock(owner: Person, recorded: Made) ->
 def test_times_of_words_are_the_same_in_whatever_form_the_answer_came(owner: Person, recorded: Made) -> None:
     """At most 30 ms from those of plain samples."""
     begins: dict[str, list[float]] = {}
-    for form in ("samples", "opus", "flac"):
+    for form in ("samples", "opus"):
         interview = recorded(form=form, email=f"{form}@candidate.example")
         processing.process_interview(interview.id)
         _agent, answer = read(owner, interview)["transcript_with_timestamp"]
         begins[form] = [word["start"] for word in answer["words"]]
     assert begins["samples"] == pytest.approx([2.5 + LAG, 3.0 + LAG], abs=0.01)
     assert begins["opus"] == pytest.approx(begins["samples"], abs=0.03)
-    assert begins["flac"] == pytest.approx(begins["samples"], abs=0.03)
 
 
 def test_the_sound_is_there_with_the_result_and_plays_everywhere(app: Flask, owner: Person, recorded: Made) -> None:

@@ -11,7 +11,7 @@ from app.core.errors import GatewayError
 from app.gateways.speech import coding
 from app.gateways.speech.coding import CONTENT_TYPES, PIECE_BYTES, Codec, Undecodable
 from app.gateways.speech.engines.espeak import EspeakSpeaker
-from tests.speech.pieces import PREROLL, flac_piece, opus_piece
+from tests.speech.pieces import PREROLL, opus_piece
 
 
 @pytest.fixture(scope="module")
@@ -77,41 +77,6 @@ def test_a_piece_in_opus_decodes_alone_to_its_own_samples(codec: Codec, words: t
         assert np.corrcoef(found, wanted)[0, 1] > 0.85
 
 
-def test_a_piece_in_flac_decodes_alone_to_its_own_samples(codec: Codec, words: tuple[bytes, int]) -> None:
-    said = speech(words, first=8_000, count=8_000)
-    assert codec.decode(flac_piece(said)) == (said & ~63).tobytes()
-
-
-@pytest.mark.parametrize(
-    ("count", "rate", "layout"),
-    [
-        (7_999, 16_000, "mono"),
-        (8_001, 16_000, "mono"),
-        (300_000, 16_000, "mono"),
-        (8_000, 48_000, "mono"),
-        (8_000, 16_000, "stereo"),
-    ],
-)
-def test_a_file_in_flac_that_is_no_piece_is_refused(codec: Codec, count: int, rate: int, layout: str) -> None:
-    file = flac_piece(np.zeros(count * (2 if layout == "stereo" else 1), "<i2"), rate=rate, layout=layout)
-    assert len(file) < coding.LONGEST_PIECE, "it is not refused for its bytes alone"
-    with pytest.raises(Undecodable):
-        codec.decode(file)
-
-
-def test_a_piece_in_flac_with_a_damaged_byte_or_a_cut_makes_no_other_sound(
-    codec: Codec, words: tuple[bytes, int]
-) -> None:
-    piece = flac_piece(speech(words, first=8_000, count=8_000))
-    first = piece.index(b"\xff\xf8")
-    for place in range(first, len(piece), 37):
-        damaged = bytearray(piece)
-        damaged[place] ^= 1 << place % 8
-        for broken in (bytes(damaged), piece[:place], piece[:place] + piece[place + 1 :]):
-            with pytest.raises(Undecodable):
-                codec.decode(broken)
-
-
 @pytest.mark.parametrize(
     "damaged",
     [
@@ -119,9 +84,7 @@ def test_a_piece_in_flac_with_a_damaged_byte_or_a_cut_makes_no_other_sound(
         b"PV",
         b"PV\x03" + bytes(100),
         b"PV\x01\x00" + bytes(4_004),
-        b"fLaC",
         b"fLaC" + bytes(200),
-        b"fLaC\x80\x00\x00\x22" + bytes(4_000),
         b"PV\x02\x00" + bytes(40),
         b"PV\x02\x05" + bytes(4),
         b"PV\x02\x01\x00\x00\x09\x00short",

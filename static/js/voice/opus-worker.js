@@ -1,6 +1,8 @@
-// Encodes pieces of an answer beside the page. In: "try", or { id, samples: Int16Array at 16 kHz, skip: how many of them only
-// lead up to the piece, count: how many it has }. Out: { works: true or false }, or { id, piece } without a piece where the
-// encoder failed. Every piece is decoded again: an encoder that gives silence, or something else, is not believed.
+// Encodes pieces of an answer beside the page, by the browser's encoder or by our own. In: "try", or { id, samples: Int16Array at
+// 16 kHz, skip: how many of them only lead up to the piece, count: how many it has }. Out: { works: whether the browser's does },
+// or { id, made: { packets, leave: how many samples at 48 kHz to leave out of what they decode to }, isNative: whether the
+// browser's made it }, with null where none could. Each piece of the browser's is decoded again: an encoder that gives silence, or
+// something else, is not believed, and not asked again.
 const RATE = 16000;
 const TIMES = 3; // Opus counts at 48 kHz
 const FRAME = 960; // 20 ms there
@@ -76,22 +78,7 @@ async function piece({ samples, skip, count }) {
   const leave = TIMES * skip + DELAY;
   const needed = packets.slice(0, Math.ceil((leave + TIMES * count) / FRAME));
   if (needed.length * FRAME < leave + TIMES * count - FRAME / 2) throw new Error("the encoder has kept sound back");
-  return written(needed, leave);
-}
-
-// As app/gateways/speech/coding reads it, without the two letters and the form.
-function written(packets, leave) {
-  const bytes = new Uint8Array(3 + 2 * packets.length + packets.reduce((sum, one) => sum + one.length, 0));
-  const view = new DataView(bytes.buffer);
-  view.setUint8(0, packets.length);
-  view.setUint16(1, leave, true);
-  let at = 3 + 2 * packets.length;
-  packets.forEach((packet, number) => {
-    view.setUint16(3 + 2 * number, packet.length, true);
-    bytes.set(packet, at);
-    at += packet.length;
-  });
-  return bytes;
+  return { packets: needed, leave };
 }
 
 // Half a second of a tone that stops in the middle: the first half has to sound, the other must not.
@@ -103,11 +90,18 @@ async function works() {
   return (await believed(samples, packets)) && sounds > 16 * silent;
 }
 
+const ours = () => import("./opus/piece.js"); // most browsers never load it
+let isNative = false;
+
 onmessage = async ({ data }) => {
   if (data === "try") {
-    postMessage({ works: await works().catch(() => false) });
+    isNative = await works().catch(() => false);
+    postMessage({ works: isNative });
+    if (!isNative) ours().catch(() => {}); // before the first piece needs it
     return;
   }
-  const bytes = await piece(data).catch(() => null);
-  postMessage({ id: data.id, piece: bytes }, bytes ? [bytes.buffer] : []);
+  let made = isNative ? await piece(data).catch(() => null) : null;
+  isNative &&= made !== null;
+  made ??= await ours().then(({ encoded }) => encoded(data), () => null);
+  postMessage({ id: data.id, made, isNative });
 };

@@ -192,7 +192,7 @@ export class Outbox {
       alone = false;
       for (const chunk of chunks) {
         const refusal = answer?.refused?.find(({ number }) => number === chunk.number);
-        if (refusal && this.#stays(chunk, refusal.error)) continue;
+        if (refusal && (await this.#stays(chunk, refusal.error))) continue;
         queue.splice(queue.indexOf(chunk), 1);
         if (!refusal || mayPass(chunk, refusal.error)) this.#remember(chunk); // the server will say that it is missing
         else this.recent.delete(name(chunk));
@@ -215,11 +215,11 @@ export class Outbox {
     }
   }
 
-  #stays(chunk, error) {
+  async #stays(chunk, error) {
     if (this.stopped || this.#ends(error)) return true;
     chunk.tries = (chunk.tries ?? 0) + 1;
     if (error.status === 422 && error.data?.field === "body" && chunk.others?.length) {
-      chunk.bytes = chunk.others.shift()();
+      chunk.bytes = await chunk.others.shift()();
       return true;
     }
     if ([413, 422].includes(error.status) && chunk.tries < AT_ONCE) return true; // what was damaged, or refused, on the way is sent again

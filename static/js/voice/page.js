@@ -52,7 +52,7 @@ async function open(server, sound) {
   const store = await openStore(settings.base);
   const { send, bundle } = sender(protocol, (words) => talk.hears(words));
   const coder = new Coder(sound && startOpus());
-  const together = { get voice() { return coder.opus ? 2 : 4; }, mix: 4 };
+  const together = { get voice() { return coder.isNative ? 2 : 4; }, mix: 4 };
   const company = store.durable ? together : undefined; // what lives in this page alone goes at once
   const outbox = new Outbox(send, store, { bundle, company, onStop: (error) => talk.fails(error) });
   talk = new Talk({ protocol, outbox, sound, server, coder, allowance: new Allowance(protocol, server, { show: view }) });

@@ -32,10 +32,10 @@ export class Sound {
     return this.started === null ? null : this.context.currentTime - this.started;
   }
 
-  async record(onChunk, { hasOpus = true } = {}) {
+  async record(onChunk, { isNative = true } = {}) {
     const tracks = [...this.mix.stream.getAudioTracks(), ...(this.video ? this.stream.getVideoTracks() : [])];
     this.listen(true);
-    this.recorder = new Recorder(new MediaStream(tracks), this.type, onChunk, { onLost: () => this.onLost?.(), hasOpus });
+    this.recorder = new Recorder(new MediaStream(tracks), this.type, onChunk, { onLost: () => this.onLost?.(), isNative });
     await this.recorder.start();
     this.started = this.context.currentTime;
   }

@@ -1,11 +1,10 @@
 // The talk itself: feeds events into turns.js and carries out what it decides, with the sound, the outbox, the server and
 // the view. Holds no rule of its own about whose turn it is.
-import { Coder, plain } from "./coder.js";
+import { Coder, own, plain } from "./coder.js";
 import { catchUp, remember } from "./comeback.js";
 import { Ear, startDetector } from "./ear.js";
 import { describe } from "./device.js";
 import { finish } from "./ending.js";
-import { flac } from "./flac.js";
 import { guard, whenGone } from "./interruptions.js";
 import { rest } from "./pausing.js";
 import { Melody } from "./melody.js";
@@ -128,7 +127,7 @@ export class Talk {
     this.segment = segment;
     const mix = (number, bytes) => this.outbox.add({ segment, track: "mix", number, bytes, type: this.sound.type.split(";")[0] });
     await Promise.race([this.coder.tried, new Promise((go) => { setTimeout(go, TRIES); })]);
-    await this.sound.record(mix, { hasOpus: this.coder.opus });
+    await this.sound.record(mix, { isNative: this.coder.isNative });
     const voice = (number, pcm) => this.#piece({ segment, track: "voice", number, type: "application/octet-stream" }, pcm);
     this.track = new VoiceTrack((...chunk) => this.outbox.add(voice(...chunk)), (...chunk) => this.outbox.hold(voice(...chunk)));
     this.sound.onLost ??= guard(this.sound, () => this.#interrupted());
@@ -150,7 +149,7 @@ export class Talk {
   // A chunk of the own voice, whose bytes are ready a moment later.
   #piece(chunk, pcm) {
     chunk.coding = this.coder.code(pcm).then((bytes) => { chunk.bytes = bytes; });
-    chunk.others = [() => { this.coder.lose(); return flac(pcm); }, () => plain(pcm)];
+    chunk.others = [() => { this.coder.lose(); return own(pcm); }, () => plain(pcm)];
     return chunk;
   }
 

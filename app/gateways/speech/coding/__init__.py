@@ -3,12 +3,9 @@
 The media library runs in its own process (0041, 0071), which starts when a page first asks for either.
 
 **A piece** is half a second of an answer, 8,000 samples at 16 kHz, and can be decoded alone: pieces arrive in any
-order, at any process, and more than once. Its first bytes name its form:
-
-- ``fLaC``: a FLAC file (RFC 9639), mono, 16 bits at 16 kHz, with no metadata but STREAMINFO.
-- ``PV`` and a byte of the value 2, Opus: the number of packets (one byte), the samples at 48 kHz to leave out at the
-  beginning (16 bits), the size of each packet (16 bits), the packets of 20 ms. What is left out lets the decoder
-  settle, and holds the encoder's delay.
+order, at any process, and more than once. It begins with ``PV`` and a byte of the value 2, for Opus. Then come the
+number of packets (one byte), the samples at 48 kHz to leave out at the beginning (16 bits), the size of each packet
+(16 bits), the packets of 20 ms. What is left out lets the decoder settle, and holds the encoder's delay.
 
 Sixteen thousand bytes are plain samples.
 """
@@ -24,7 +21,7 @@ PIECE_BYTES = 16_000
 """Of a decoded piece."""
 LONGEST_PIECE = 8_000
 """Bytes of a coded one: above what any form needs, below plain samples."""
-MAGICS = (b"fLaC", b"PV")
+MAGIC = b"PV"
 TIMEOUT = 10.0
 Form = Literal["opus", "aac"]
 CONTENT_TYPES: dict[Form, str] = {"opus": "audio/ogg", "aac": "audio/mp4"}
@@ -72,4 +69,4 @@ class Codec:
 
 def is_coded(piece: bytes) -> bool:
     """Whether these bytes are a piece in a codec, not plain samples."""
-    return len(piece) != PIECE_BYTES and piece.startswith(MAGICS)
+    return len(piece) != PIECE_BYTES and piece.startswith(MAGIC)
