@@ -24,6 +24,7 @@ def build_editable(folder, config_settings=None, metadata_directory=None):
     with zipfile.ZipFile(f"{folder}/{name}", "w") as wheel:
         for file, text in FILES.items():
             wheel.writestr(f"parley-0.1.0.dist-info/{file}", text)
+        wheel.writestr("_parley.pth", "/srv/\\u00dcber uns/parley\\n")
     return name
 """
 PROJECT = """
@@ -157,6 +158,17 @@ def test_an_index_that_breaks_off_leaves_nothing_that_looks_whole(tree: Tree, in
     there = tree.place / ".venv" / "bin" / "python"
     assert subprocess.run([there, "-c", "import oars"], check=False).returncode == 0
     assert tree.venv().stdout == ""
+
+
+def test_python_starts_below_a_path_that_the_locale_cannot_read(tree: Tree, index: Index) -> None:
+    """Python 3.11 reads .pth files in the encoding of the locale, and ends at once where it cannot."""
+    index.is_broken = False
+    tree.python("python3.12")
+    assert tree.venv().returncode == 0
+    there = tree.place / ".venv" / "bin" / "python"
+    asked = [there, "-c", "import sys; print(sys.path[-1])"]
+    ended = subprocess.run(asked, env={"LC_ALL": "C"}, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (0, f"{tree.place}\n"), ended.stderr
 
 
 def test_an_environment_whose_making_was_interrupted_is_made_again(tree: Tree, index: Index) -> None:

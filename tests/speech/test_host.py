@@ -366,6 +366,7 @@ def test_a_host_that_hangs_is_left(start, client, known, program, monkeypatch):
     try:
         assert until(lambda: line.ask("say", 1, timeout=20))
         process.send_signal(signal.SIGSTOP)
+        os.waitpid(process.pid, os.WUNTRACED)  # it has really stopped
         with pytest.raises(GatewayError):
             line.call("say", 2, timeout=0.3)
         until(lambda: client.state() == {})
