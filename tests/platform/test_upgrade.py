@@ -101,7 +101,8 @@ def before(start: Start, tmp_path: Path) -> Before:
         pytest.skip(f"no history here: the release before, {commit}, is not in this repository (git fetch --unshallow)")
     source, port = tmp_path / "before", a_free_port()
     with tarfile.open(fileobj=io.BytesIO(packed)) as opened:
-        opened.extractall(source, filter="data")
+        opened.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has none
+        opened.extractall(source)
     made = Before(tmp_path / "data")
     env = _environment(made.data, port, PYTHONPATH=str(source))
     command = [str(PYTHON), "-m", module]
