@@ -65,9 +65,7 @@ def _export(folder: Path, umask: int) -> Path:
     folder.mkdir()
     packed = folder.with_suffix(".tar")
     _run("git", "-c", f"tar.umask={umask:04o}", "archive", f"--output={packed}", "HEAD")
-    with tarfile.open(packed) as opened:
-        opened.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has none
-        opened.extractall(folder)  # noqa: S202 - made just now of our commit  # nosec B202
+    _unpack(packed, folder)
     return folder
 
 
@@ -82,10 +80,14 @@ def _same(one: Path, other: Path) -> None:
 
 
 def _unpacked(archive: Path, folder: Path) -> Path:
+    _unpack(archive, folder)
+    return next(folder.iterdir())
+
+
+def _unpack(archive: Path, folder: Path) -> None:
     with tarfile.open(archive) as opened:
         opened.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has none
         opened.extractall(folder)  # noqa: S202 - made just now of our commit  # nosec B202
-    return next(folder.iterdir())
 
 
 def build(room: Path, folder: Path, epoch: str) -> None:

@@ -102,6 +102,6 @@ onmessage = async ({ data }) => {
   }
   let made = isNative ? await piece(data).catch(() => null) : null;
   isNative &&= made !== null;
-  made ??= await ours().then(({ encoded }) => encoded(data), () => null);
+  made ??= await ours().then(({ encoded }) => encoded(data)).catch(() => null);
   postMessage({ id: data.id, made, isNative });
 };

@@ -1,5 +1,5 @@
 // How many bits each band gets (RFC 6716, section 4.3.3), in eighths. Decoders compute the same, so all must be as they do it. Pure.
-import { BANDS, LM, LOG_WIDTHS, WIDTHS, max, min, sum, widthBefore } from "./bands.js";
+import { BANDS, LM, LOG_WIDTHS, WIDTHS, sum, widthBefore } from "./bands.js";
 import { MOST_FINE } from "./energies.js";
 
 const BIT = 8;
@@ -18,22 +18,25 @@ const LEVELS = [ // 1/32 bits for each line
   [172, 165, 158, 152, 143, 137, 131, 125, 118, 112, 106, 100, 94, 87, 81, 75, 69],
   [200, 200, 200, 200, 200, 200, 200, 200, 198, 193, 188, 183, 178, 173, 168, 163, 158],
 ];
-const THRESHOLDS = WIDTHS.map((width) => max(BIT, (3 * width * BIT << LM) >> 4));
+const THRESHOLDS = WIDTHS.map((width) => Math.max(BIT, (3 * width * BIT << LM) >> 4));
 const TILTS = WIDTHS.map((width, band) => (-LM * width * (BANDS - band - 1) * (BIT << LM)) >> 6);
 
 // What this level of the table wants; after the last level, all that a band can use.
 function level(number) {
   return WIDTHS.map((width, band) => {
     const bits = number < LEVELS.length ? (width * LEVELS[number][band] << LM) >> 2 : CAPS[band];
-    return bits > 0 ? max(0, bits + TILTS[band]) : 0;
+    return bits > 0 ? Math.max(0, bits + TILTS[band]) : 0;
   });
 }
 
-// What bands get of what is wanted: after the last one that is worth it, each has a bit for its energy at most.
+// A band without lines has a bit for its energy, or nothing.
+const few = (bits) => (bits >= BIT ? BIT : 0);
+
+// What bands get of what is wanted: after the last one that is worth it, none has lines.
 function granted(wanted) {
   let last = BANDS - 1;
   while (last >= 0 && wanted[last] < THRESHOLDS[last]) last -= 1;
-  return wanted.map((bits, band) => min(band <= last ? bits : BIT * (bits >= BIT), CAPS[band]));
+  return wanted.map((bits, band) => Math.min(band <= last ? bits : few(bits), CAPS[band]));
 }
 
 // As many levels as there is room for, and a part of the next one.
@@ -46,7 +49,7 @@ function wantedOf(room) {
     else high = middle - 1;
   }
   const [base, next] = [level(low - 1), level(low)];
-  const between = (part) => base.map((bits, band) => bits + ((part * max(0, next[band] - bits)) >> 6));
+  const between = (part) => base.map((bits, band) => bits + ((part * Math.max(0, next[band] - bits)) >> 6));
   let part = 0;
   for (let more = 32; more; more >>= 1) if (fits(between(part + more))) part += more;
   return between(part);
@@ -62,12 +65,12 @@ export function allocated(room, coder) {
     const [last, left] = [coded - 1, free - sum(bits)];
     const width = widthBefore(coded);
     const each = Math.floor(left / width);
-    const here = bits[last] + each * WIDTHS[last] + max(0, left - each * width - widthBefore(last));
-    if (here >= max(THRESHOLDS[last], 2 * BIT)) {
+    const here = bits[last] + each * WIDTHS[last] + Math.max(0, left - each * width - widthBefore(last));
+    if (here >= Math.max(THRESHOLDS[last], 2 * BIT)) {
       coder.bit(1, 1);
       break;
     }
-    bits[last] = here >= BIT ? BIT : 0;
+    bits[last] = few(here);
   }
   if (coded === 1) free += BIT;
   spread(bits, free - sum(bits), coded);
@@ -78,7 +81,7 @@ function spread(bits, rest, coded) {
   const each = Math.floor(rest / widthBefore(coded));
   let left = rest - each * widthBefore(coded);
   for (let band = 0; band < coded; band += 1) {
-    const more = min(left, WIDTHS[band]);
+    const more = Math.min(left, WIDTHS[band]);
     bits[band] += each * WIDTHS[band] + more;
     left -= more;
   }
@@ -96,15 +99,15 @@ function split(bits, coded) {
       return;
     }
     const before = balance;
-    const all = min(wanted + before, CAPS[band]);
+    const all = Math.min(wanted + before, CAPS[band]);
     balance = wanted + before - all;
     const size = WIDTHS[band] << LM;
     const shifted = all + energyOffset(size, LOG_WIDTHS[band] + (LM << 3), all);
-    fine[band] = min(Math.floor(max(0, shifted + (size << 2)) / size) >> 3, all >> 3, MOST_FINE);
+    fine[band] = Math.min(Math.floor(Math.max(0, shifted + (size << 2)) / size) >> 3, all >> 3, MOST_FINE);
     isServed[band] = fine[band] * size * BIT >= shifted;
     pulses[band] = all - fine[band] * BIT;
     if (balance > 0) {
-      const extra = min(balance >> 3, MOST_FINE - fine[band]);
+      const extra = Math.min(balance >> 3, MOST_FINE - fine[band]);
       fine[band] += extra;
       isServed[band] = extra * BIT >= balance - before;
       balance -= extra * BIT;

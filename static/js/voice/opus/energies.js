@@ -1,6 +1,6 @@
 // The energy of each band: steps of 6 dB, then finer ones (RFC 6716, section 4.3.2). A packet's do not build on those of the packet
 // before, so that it decodes alone. Pure.
-import { BANDS, WIDTHS, linesOf, min } from "./bands.js";
+import { BANDS, WIDTHS, linesOf } from "./bands.js";
 
 export const MOST_FINE = 8; // bits
 const MEANS = [6.4375, 6.25, 5.75, 5.3125, 5.0625, 4.8125, 4.5, 4.375, 4.875, 4.6875, 4.5625, 4.4375, 4.875, 4.625, 4.3125, 4.5, 4.375];
@@ -41,13 +41,13 @@ function laplace(value, [zero, slope], coder) {
     size = (2 * size * (slope << 6)) >> 15;
   }
   if (size === 0) {
-    const more = min(wanted - at, ((32768 - low + (isNegative ? 1 : 0)) >> 1) - 1);
+    const more = Math.min(wanted - at, ((32768 - low + (isNegative ? 1 : 0)) >> 1) - 1);
     low += 2 * more + (isNegative ? 0 : 1);
     at += more;
   } else if (!isNegative) {
     low += size + 1;
   }
-  coder.binary(low, min(low + size + 1, 32768), 15);
+  coder.binary(low, Math.min(low + size + 1, 32768), 15);
   return isNegative ? -at : at;
 }
 
@@ -55,7 +55,7 @@ function laplace(value, [zero, slope], coder) {
 export function finer(left, fine, coder) {
   fine.forEach((bits, band) => {
     if (!bits) return;
-    const step = Math.max(0, min(2 ** bits - 1, Math.floor((left[band] + 0.5) * 2 ** bits)));
+    const step = Math.max(0, Math.min(2 ** bits - 1, Math.floor((left[band] + 0.5) * 2 ** bits)));
     coder.bits(step, bits);
     left[band] -= (step + 0.5) / 2 ** bits - 0.5;
   });

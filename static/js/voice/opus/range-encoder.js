@@ -2,7 +2,9 @@
 const TOP = 2 ** 31;
 const BOTTOM = 2 ** 23;
 const CORRECTION = [35733, 38967, 42495, 46340, 50535, 55109, 60097, 65535];
-const length = (value) => 32 - Math.clz32(value);
+
+// Bits of a whole number below 2 ** 32.
+export const length = (value) => 32 - Math.clz32(value);
 
 export class RangeEncoder {
   // size: bytes
@@ -21,7 +23,7 @@ export class RangeEncoder {
   // A bit that is 1 once in 2 ** rare.
   bit(value, rare) { this.binary(value ? 2 ** rare - 1 : 0, value ? 2 ** rare : 2 ** rare - 1, rare); }
 
-  // value: below limit, which is at most 2 ** 32.
+  // value: below limit, which is below 2 ** 32.
   number(value, limit) {
     const bits = Math.max(0, length(limit - 1) - 8);
     const above = Math.floor(value / 2 ** bits);

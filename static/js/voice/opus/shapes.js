@@ -1,6 +1,7 @@
 // The lines of each band, as whole numbers of pulses (RFC 6716, sections 4.3.4 and 5.3.8). Bands with more pulses than a number of 32
 // bits can tell are halved. Decoders compute the same shares, so all but nearest() must be as they do it. Pure.
-import { BANDS, LM, LOG_WIDTHS, eighths, linesOf, max, min, sum } from "./bands.js";
+import { BANDS, LM, LOG_WIDTHS, eighths, linesOf, sum } from "./bands.js";
+import { length } from "./range-encoder.js";
 
 const ANGLE_OFFSET = 4;
 const MOST_BITS = 16383;
@@ -15,8 +16,8 @@ export function shapes({ lines, coded, pulses, balance: extra, room }, coder) {
     const written = coder.tell();
     if (band) balance -= written;
     const state = { band, coder, remaining: room - written - 1 };
-    const share = band < coded ? pulses[band] + Math.trunc(balance / min(3, coded - band)) : 0;
-    partition(linesOf(lines, band), max(0, min(MOST_BITS, state.remaining + 1, share)), LM, state);
+    const share = band < coded ? pulses[band] + Math.trunc(balance / Math.min(3, coded - band)) : 0;
+    partition(linesOf(lines, band), Math.max(0, Math.min(MOST_BITS, state.remaining + 1, share)), LM, state);
     balance += pulses[band] + written;
   }
 }
@@ -34,7 +35,7 @@ function partition(lines, given, depth, state) {
   const cost = state.coder.tell() - before;
   state.remaining -= cost;
   const bits = given - cost;
-  const first = max(0, min(bits, Math.trunc((bits - leaning(angle, half)) / 2)));
+  const first = Math.max(0, Math.min(bits, Math.trunc((bits - leaning(angle, half)) / 2)));
   const shares = [first, bits - first];
   const begins = first >= bits - first ? 0 : 1;
   const remaining = state.remaining;
@@ -48,7 +49,7 @@ function partition(lines, given, depth, state) {
 function angleOf([one, other], bits, depth, { band, coder }) {
   const freedom = 2 * one.length - 1;
   const size = LOG_WIDTHS[band] + (depth << 3);
-  const wanted = min(Math.trunc((bits + freedom * ((size >> 1) - ANGLE_OFFSET)) / freedom), bits - size - 32, 64);
+  const wanted = Math.min(Math.trunc((bits + freedom * ((size >> 1) - ANGLE_OFFSET)) / freedom), bits - size - 32, 64);
   if (wanted < 4) return 0;
   const steps = (((POWERS[wanted & 7] >> (14 - (wanted >> 3))) + 1) >> 1) << 1;
   const step = Math.round((2 / Math.PI) * Math.atan2(Math.hypot(...other), Math.hypot(...one)) * steps);
@@ -73,9 +74,9 @@ function cosine(angle) {
 }
 
 function logTangent(sine, other) {
-  const [a, b] = [Math.clz32(sine), Math.clz32(other)];
+  const [a, b] = [length(sine), length(other)];
   const curve = (value) => product(value, product(value, -2597) + 7932);
-  return (b - a) * 2048 + curve(sine << (a - 17)) - curve(other << (b - 17));
+  return (a - b) * 2048 + curve(sine << (15 - a)) - curve(other << (15 - b));
 }
 
 function pulsesOf(lines, bits, costs, state) {
@@ -95,7 +96,7 @@ function pulsesOf(lines, bits, costs, state) {
 // The whole numbers whose absolutes add up to all and whose direction is nearest to that of the lines.
 function nearest(lines, all) {
   const sizes = lines.map(Math.abs);
-  const scale = all / max(1e-15, sum(sizes));
+  const scale = all / Math.max(1e-15, sum(sizes));
   const found = Int32Array.from(sizes, (size) => Math.floor(size * scale));
   let [along, square] = [0, 0];
   found.forEach((value, at) => {
@@ -147,9 +148,9 @@ function costsOf(size) {
 function numberOf(values) {
   let [number, all] = [0, 0];
   for (let place = values.length - 1; place >= 0; place -= 1) {
-    number += waysOf(values.length - place, all) * (place < values.length - 1);
+    number += waysOf(values.length - place, all);
     all += Math.abs(values[place]);
-    if (values[place] < 0) number += place < values.length - 1 ? waysOf(values.length - place, all + 1) : 1;
+    if (values[place] < 0) number += waysOf(values.length - place, all + 1);
   }
   return number;
 }

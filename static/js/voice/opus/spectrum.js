@@ -4,7 +4,7 @@ import { LINES } from "./bands.js";
 
 export const FRAME = 320; // samples of a packet at 16 kHz
 export const AHEAD = 40; // samples after it that the transform needs
-const TIMES = 3;
+export const TIMES = 3;
 const SIZE = TIMES * FRAME;
 const OVERLAP = TIMES * AHEAD;
 const EMPHASIS = 0.85;
