@@ -79,6 +79,10 @@ def _rows_of(connection: sqlite3.Connection, table: str) -> dict[Any, dict[str, 
     return {tuple(row[key] for key in keys): row for row in read}
 
 
+def _is_prepared(data: Path) -> bool:
+    return all(flow["speech_state"] in {"ready", "failed"} for flow in _rows(data)["interview_flow"].values())
+
+
 def _read(url: str, before: Before) -> dict[str, Any]:
     answer = requests.get(
         f"{url}/v1/interviews/{before.interview}", headers={"Authorization": f"Bearer {before.key}"}, timeout=30
@@ -132,6 +136,8 @@ def before(start: Start, tmp_path: Path) -> Before:
     # A result is published before its sound has its last form: the job is awaited, not the status.
     done, log = f"process_interview({made.interview}) done", tmp_path / "before.log"
     wait_until(lambda: done in log.read_text(), seconds=120, what="the interview has a result")
+    # This release would go on with what is not prepared yet, and change the flow.
+    wait_until(lambda: _is_prepared(made.data), seconds=120, what="the flow's speech is prepared")
     made.result = _read(url, made)
     made.sound = _hash_of(made.result["interview_data"]["audio_url"])
     process.terminate()
