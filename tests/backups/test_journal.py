@@ -200,7 +200,7 @@ def test_check_misses_a_journal_and_what_is_not_in_it(known: Settings, own_app: 
     Journal(known.erasure_journal).add(acts(1))
     good, words = check._erasures(known)
     assert not good
-    assert "1 of 1 entries are missing in" in words
+    assert "1 of 1 entry missing in" in words
     assert "a worker writes them within seconds" in words
     with own_app.app_context():
         own_app.extensions["parley.settings"] = known

@@ -72,7 +72,8 @@ def check_audit() -> ResponseReturnValue:
     if chain.flaw:
         flash(f"The audit log is not intact. {chain.flaw}", "bad")
     else:
-        flash(f"The audit log is intact: all {chain.number} entries are unchanged.", "good")
+        entries = "its entry is" if chain.number == 1 else f"all {chain.number} entries are"
+        flash(f"The audit log is intact: {entries} unchanged.", "good")
     return redirect(url_for("accounts.audit"), 303)
 
 

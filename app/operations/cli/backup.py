@@ -59,7 +59,8 @@ def backup(*, file: Path, without_key: bool, as_json: bool) -> None:
             "key_check": check_of(key) if key else None,
         }
         archive = making.make(target, place, header=header)
-    lost = f"\nNot in the archive: {len(archive.missing)} files that were already missing." if archive.missing else ""
+    files = "1 file that was" if len(archive.missing) == 1 else f"{len(archive.missing)} files that were"
+    lost = f"\nNot in the archive: {files} already missing." if archive.missing else ""
     tell(
         {
             "file": str(target),

@@ -327,7 +327,7 @@ def _audit_log(config: Settings) -> tuple[bool, str]:
             if log.flaw:
                 return False, f"the audit log of {name} is not intact: {log.flaw}"
             whole += log.number
-    return True, f"intact, {whole} entries"
+    return True, f"intact, {_entries(whole)}"
 
 
 def _erasures(config: Settings) -> tuple[bool, str]:
@@ -342,7 +342,7 @@ def _erasures(config: Settings) -> tuple[bool, str]:
     if not done:
         return True, "nothing has been erased, revoked or withdrawn yet"
     if not config.is_embedded:
-        return True, f"no journal on this host; each worker writes its own, with {len(done)} entries by now"
+        return True, f"no journal on this host; each worker writes its own, with {_entries(len(done))} by now"
     without = f"the journal {config.erasure_journal} does not exist, but the database has entries ({len(done)})"
     return False, f"{without}; {_NO_WRITER}"
 
@@ -362,8 +362,12 @@ def _journal(path: Path, done: set[tuple[str, str]]) -> tuple[bool, str]:
     except BadJournal as error:
         return False, f"{error}; move the file aside and keep it for restores: a worker writes a complete new one"
     if missing := done - entries:
-        return False, f"{len(missing)} of {len(done)} entries are missing in {path}; {_NO_WRITER}"
-    return True, f"{len(entries)} entries in {path}"
+        return False, f"{len(missing)} of {_entries(len(done))} missing in {path}; {_NO_WRITER}"
+    return True, f"{_entries(len(entries))} in {path}"
+
+
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count} entries"
 
 
 _NO_WRITER = "a worker writes them within seconds: check that one runs with the same settings and can write there"
