@@ -199,7 +199,7 @@ def step_back(
     """
     moves = history_of(candidate)
     if candidate.status != moved_to or not moves or moves[0].by_id != by.id:
-        raise Conflict(f"Moved again in the meantime. The status is now {candidate.status}.")
+        raise Conflict(f"This candidate was moved again in the meantime. The status is now {candidate.status}.")
     last, result_at = moves[0], candidate.interviewed_at
     judged = any(one.by_id and result_at and one.at >= result_at for one in moves[1:])
     change = step(candidate, last.previous, meanings, by=by, judges=False)
@@ -258,7 +258,7 @@ def assign(candidate: Candidate, recruiter: TeamMember | None) -> bool:
     Raises Rejected for a member of another team.
     """
     if recruiter is not None and candidate.team_id not in {team.id for team in recruiter.teams}:
-        raise Rejected("This recruiter is not in the team of the candidate's flow.", field="recruiter")
+        raise Rejected("This recruiter is not in the team that the candidate's flow belongs to.", field="recruiter")
     before, after = candidate.assigned_recruiter_id, recruiter.id if recruiter else None
     candidate.assigned_recruiter_id = after
     db.session.flush()
@@ -334,7 +334,7 @@ def save_view(member: TeamMember, name: str, query: str) -> SavedView:
         with db.session.begin_nested():
             db.session.add(view)
     except IntegrityError:
-        raise Conflict("You just saved a view with this name in another window.") from None
+        raise Conflict("You have just saved a view with this name in another window.") from None
     return view
 
 

@@ -51,7 +51,9 @@ class MoveForm(FlaskForm):  # type: ignore[misc]
 
     status = SelectField("New status", validate_choice=False)
     reason = StringField("Reason")
-    note = TextAreaField("Note", description="Saved in the history. Candidates do not see it.", render_kw={"rows": 3})
+    note = TextAreaField(
+        "Note", description="The note is saved in the history. Candidates do not see it.", render_kw={"rows": 3}
+    )
 
     def offer(self, statuses: list[str]) -> None:
         self.status.choices = {name: capital(name) for name in statuses}

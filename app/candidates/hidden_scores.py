@@ -18,7 +18,10 @@ BY_SCORE = frozenset({"score", "score_asc"})
 """Orders of the list that show who has a higher score."""
 SCORES = ("score_from", "score_to")
 """Query parameters that filter by score."""
-REFUSED = "This selection depends on scores that you have not rated yet. Show scores in lists first, then select again."
+REFUSED = (
+    "This selection depends on the scores of results that you have not rated yet. Show scores in lists first, then "
+    "select again."
+)
 _BLOCKED = "parley.scores.blocked"
 
 

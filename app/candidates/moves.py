@@ -93,7 +93,7 @@ def _planned(
 
 def moved_meanwhile(candidate: Candidate) -> str:
     """Why a candidate stays where they are."""
-    return f"Moved again in the meantime. The status is now {candidate.status}."
+    return f"This candidate was moved again in the meantime. The status is now {candidate.status}."
 
 
 def _histories(candidate_ids: Sequence[str]) -> dict[str, list[StatusChange]]:

@@ -179,7 +179,7 @@ def _checked(name: str, others: Sequence[PipelineStatus]) -> str:
     if len(words) > LONGEST_NAME:
         raise Rejected(f"The name has {len(words)} characters. The maximum is {LONGEST_NAME}.", field="name")
     if words.casefold() in {other.name.casefold() for other in others}:
-        raise Rejected(f"A status “{words}” already exists.", field="name")
+        raise Rejected(f"A status called “{words}” already exists.", field="name")
     return words
 
 

@@ -153,7 +153,7 @@ def test_who_was_moved_meanwhile_is_skipped_and_named(owner: Person, people: Peo
     db.session.commit()
     run = made(run)
     rows = {row.candidate_id: (row.outcome, row.reason) for row in queries.rows_of(run, limit=10, offset=0)}
-    moved = "Moved again in the meantime. The status is now {}."
+    moved = "This candidate was moved again in the meantime. The status is now {}."
     assert rows == {
         ids[0]: ("refused", moved.format("shortlisted")),
         ids[1]: ("same", None),
@@ -252,7 +252,7 @@ def test_the_list_starts_a_job_above_a_hundred_and_offers_progress_and_undo(owne
     assert "data-live-url" not in page
     assert "Show outcome" in owner.browser.get("/candidates").text
     undoing = owner.browser.post(f"{address}/undo").headers["Location"]
-    assert owner.browser.post(f"{address}/undo", follow_redirects=True).text.count("is being undone already") == 1
+    assert owner.browser.post(f"{address}/undo", follow_redirects=True).text.count("is already being undone") == 1
     jobs.make(undoing.rsplit("/", 1)[1])
     assert "101 candidates undone." in " ".join(owner.browser.get(undoing).text.split())
     assert statuses(ids) == {"invited"}

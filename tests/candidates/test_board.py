@@ -79,7 +79,7 @@ def test_the_board_has_the_filters_of_the_list_and_keeps_them(
     ):
         assert f'"{link}"' in page
     assert '<input type="hidden" name="score_from" value="3">' in page
-    assert "1 more filter of the list applies." in re.sub(r"\s+", " ", page)
+    assert "1 other filter from the list also applies." in re.sub(r"\s+", " ", page)
 
 
 def test_a_card_has_initials_and_the_filters_replace_the_lanes_alone(

@@ -262,7 +262,7 @@ def test_what_was_changed_in_bulk_is_taken_back_where_nobody_moved_it_since(
     db.session.commit()
     page = post(owner, **form).text
     assert "2 of 3 undone" in page
-    assert "Moved again in the meantime. The status is now rejected." in page
+    assert "This candidate was moved again in the meantime. The status is now rejected." in page
     assert ">Undo<" not in page
     db.session.expire_all()
     assert [one.status for one in (ada, bob, cyd)] == ["rejected", "invited", "rejected"]
@@ -429,7 +429,7 @@ def test_the_page_says_whom_filter_and_right_leave_out(
     db.session.commit()
     page = text_of(colleague.browser.get("/candidates"))
     assert "Export 3 as CSV" in page
-    assert "The export has 3 of 4 candidates. 1 is left out because you can only view their flows." in page
+    assert "The export has 3 of 4 candidates. 1 is left out because you can only view their flow." in page
     refused = post(colleague, id=[three["Bob"], dan.id], kind="export")
     assert refused.status_code == 422
     assert "You cannot export 1 of the 2 selected candidates" in text_of(refused)

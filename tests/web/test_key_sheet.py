@@ -48,7 +48,7 @@ def told_of(owner: Person, where: str) -> set[str]:
 def test_the_keys_of_the_list_are_those_it_listens_to(owner: Person) -> None:
     listened = re.search(r"return \[(.*?)\]\.includes\(event\.key\)", (ROOT / "static/js/people.js").read_text())
     assert listened
-    assert told_of(owner, "List of candidates") == set(re.findall(r'"(.)"', listened[1]))
+    assert told_of(owner, "Candidate list") == set(re.findall(r'"(.)"', listened[1]))
 
 
 def test_the_keys_of_triage_are_those_it_listens_to(owner: Person, make_flow: Made) -> None:

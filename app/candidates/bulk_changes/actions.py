@@ -57,7 +57,7 @@ def _asked(
     try:
         db.session.flush()
     except IntegrityError:  # the button was pressed twice
-        raise Conflict("This change is being undone already.") from None
+        raise Conflict("This change is already being undone.") from None
     rows = [
         {"bulk_change_id": run.id, "candidate_id": one, "moves": count, "place": place}
         for place, (one, count) in enumerate(moves)

@@ -98,7 +98,12 @@ def cancel(change_id: str) -> AnyResponse:
     require_recruiter()
     stopped = actions.cancel(queries.change_of(current_member(), change_id))
     db.session.commit()
-    flash("Stopped. What was changed stays changed." if stopped else "Nothing was left to stop.", "info")
+    words = (
+        "The change was stopped. What was already changed was not undone."
+        if stopped
+        else "There was nothing left to stop."
+    )
+    flash(words, "info")
     return redirect(url_for("bulk_changes.show", change_id=change_id), 303)
 
 
@@ -108,5 +113,5 @@ def try_again(change_id: str) -> AnyResponse:
     require_recruiter()
     again = actions.try_again(queries.change_of(current_member(), change_id))
     db.session.commit()
-    flash("The change goes on." if again else "There is nothing to try again.", "info")
+    flash("The change continues." if again else "There is nothing to retry.", "info")
     return redirect(url_for("bulk_changes.show", change_id=change_id), 303)
