@@ -72,8 +72,8 @@ def test_thirty_results_are_scored_again_compared_and_the_new_scores_used(
     page.get_by_role("button", name="Use this version").press("Enter")
     page.locator(".notice", has_text="Version 2 of the scores is in force.").wait_for()
     page.goto(address)
-    page.get_by_role("button", name=f"Use the new scores of {PEOPLE - 1} interviews").press("Enter")
-    page.locator(".notice", has_text=f"The new scores of {PEOPLE - 1} interviews are in force.").wait_for()
+    page.get_by_role("button", name=f"Use the new scores for {PEOPLE - 1} interviews").press("Enter")
+    page.locator(".notice", has_text=f"The new scores for {PEOPLE - 1} interviews are in force.").wait_for()
     accessible(page)
     found = installation.api("GET", "/interviews?status=completed&limit=100")
     scored = [one["interview_data"]["scores"]["motivation"] for one in found["interviews"]]

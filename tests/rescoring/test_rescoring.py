@@ -85,7 +85,7 @@ def test_using_a_version_shows_it_everywhere_and_sends_no_event(
     owner.browser.post(f"/interviews/{interview.id}/scores/1")
     again: Any = owner.api("GET", f"/v1/interviews/{interview.id}").json
     assert again["interview_data"]["scores"]["motivation"] == 1.0
-    assert "in force already" in owner.browser.post(f"/interviews/{interview.id}/scores/1", follow_redirects=True).text
+    assert "already in force" in owner.browser.post(f"/interviews/{interview.id}/scores/1", follow_redirects=True).text
     assert owner.browser.post(f"/interviews/{interview.id}/scores/9").status_code == 404
     assert len(audited("scores.adopted")) == 2
 
@@ -270,11 +270,11 @@ def test_all_new_versions_of_a_run_are_used_at_once(
     many = [result(flow, email=f"c{number}@candidate.example") for number in range(3)]
     run = begin(*many)
     work(run)
-    assert "Use the new scores of 3 interviews" in owner.browser.get(f"/rescorings/{run.id}").text
+    assert "Use the new scores for 3 interviews" in owner.browser.get(f"/rescorings/{run.id}").text
     actions.withdraw(db.session.get_one(Interview, many[0].id))
     db.session.commit()
     page = owner.browser.post(f"/rescorings/{run.id}/use", follow_redirects=True).text
-    assert "The new scores of 2 interviews are in force." in page
+    assert "The new scores for 2 interviews are in force." in page
     assert [db.session.get_one(InterviewData, one.id).version for one in many] == [1, 2, 2]
     assert len(audited("scores.adopted")) == 2
 
@@ -304,7 +304,7 @@ def test_what_is_withheld_while_versions_are_put_in_force_costs_no_other_its_ver
     db.session.commit()
     monkeypatch.setattr(queries, "unused_of", lambda *_: found)
     page = owner.browser.post(f"/rescorings/{run.id}/use", follow_redirects=True).text
-    assert "The new scores of 2 interviews are in force." in page
+    assert "The new scores for 2 interviews are in force." in page
     assert [db.session.get_one(InterviewData, one).version for one, _ in found] == [2, 2, 1]
 
 

@@ -183,7 +183,12 @@ def cancel(run_id: str) -> AnyResponse:
     member = current_member()
     count = cancel_run(queries.run_seen_by(member, run_id), by=member)
     db.session.commit()
-    flash(f"Cancelled {_interviews(count)}. What was done stays." if count else "Nothing was left to cancel.", "info")
+    words = (
+        f"Cancelled {_interviews(count)}. Scores that already exist are kept."
+        if count
+        else "There was nothing to cancel."
+    )
+    flash(words, "info")
     return redirect(url_for("rescoring.show", run_id=run_id), 303)
 
 
@@ -202,8 +207,9 @@ def use_all(run_id: str) -> AnyResponse:
             db.session.commit()
     db.session.commit()
     left = len(unused) - MOST_USED
-    more = f" {_interviews(left)} are left: press the button again." if left > 0 else ""
-    flash(f"The new scores of {_interviews(used)} are in force.{more}", "good")
+    verb = "is" if left == 1 else "are"
+    more = f" {_interviews(left)} {verb} left: press the button again." if left > 0 else ""
+    flash(f"The new scores for {_interviews(used)} are in force.{more}", "good")
     return redirect(url_for("rescoring.show", run_id=run_id), 303)
 
 
@@ -220,7 +226,7 @@ def use(interview_id: str, number: int) -> AnyResponse:
         flash(conflict.message, "bad")
         return back
     db.session.commit()
-    flash(f"Version {number} of the scores is in force." if changed else "This version is in force already.", "good")
+    flash(f"Version {number} of the scores is in force." if changed else "This version is already in force.", "good")
     return back
 
 
