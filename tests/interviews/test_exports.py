@@ -299,7 +299,8 @@ def test_the_consent_is_kept_word_for_word(owner: Person, judged: Interview) -> 
         {"agreed_at": "2026-01-31T09:15:00Z", "text_version": "3", "locale": "en-US", "mode": "voice", "text": shown}
     ]
     words = words_of(owner.browser.get(f"/interviews/{judged.id}/report"))
-    assert "Given on 31 Jan 2026, 09:15 UTC, answered by voice. Text 3 in en-US: You are recorded." in words
+    assert "Given on 31 Jan 2026, 09:15 UTC. The candidate agreed to answer by voice." in words
+    assert "Consent text, version 3, language en-US: You are recorded." in words
     assert "A machine asks <b>you</b>." in words
 
 
@@ -324,7 +325,7 @@ def test_viewers_and_strangers_export_nothing(
 def test_a_written_interview_has_everything_but_captions(owner: Person, completed: Made) -> None:
     interview = completed()
     page = owner.browser.get(f"/interviews/{interview.id}")
-    assert "No captions, because" in words_of(page)
+    assert "There are no captions, because" in words_of(page)
     assert 'value="vtt"' not in page.text
     answer = exported(owner, interview.id, "vtt")
     assert answer.status_code == 303

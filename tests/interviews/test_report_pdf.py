@@ -137,7 +137,7 @@ def test_a_report_that_cannot_be_typeset_says_what_to_do(owner: Person, judged: 
 def test_nothing_is_sent_once_access_has_changed(owner: Person, judged: Interview, monkeypatch: Any) -> None:
     states = iter([(False, False), (True, False)])
     monkeypatch.setattr(pages, "access_to", lambda *_, **__: next(states))
-    assert "changed while the PDF was made" in asked_for(owner, judged.id)
+    assert "changed while the PDF was being created" in asked_for(owner, judged.id)
     assert audited("interview.exported") == []
 
 

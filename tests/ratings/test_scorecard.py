@@ -155,7 +155,7 @@ def test_others_ratings_are_hidden_until_ones_own_is_handed_in(
         answer = browser.get(page)
         assert answer.status_code == 200
         assert "Has led five." not in answer.text
-        assert "own rating then" not in answer.text
+        assert "their rating at the time" not in answer.text
         assert "Skills 4.5" not in words_of(answer)
     assert "One member has rated this interview" in words_of(browser.get(base))
     assert "Words of my own." in words_of(browser.get(base))
@@ -166,7 +166,7 @@ def test_others_ratings_are_hidden_until_ones_own_is_handed_in(
     rate(owner, interview, skills_value="3.5")
     words = words_of(browser.get(base))
     assert "Has led five." in words
-    assert "own rating then 4.5 out of 5" in words
+    assert "their rating at the time: 4.5 out of 5" in words
     assert "Has led five." in browser.get(f"{base}/report").text
     assert browser.post(f"{base}/export", data={"format": "json"}).json["ratings_hidden"] == 0
 

@@ -64,7 +64,8 @@ def _pdf_part(export: Mapping[str, Any]) -> Part:
     except GatewayError as error:
         log.warning("interview %s: no PDF in the archive", export["interview"]["id"])
         return Part(
-            "report.pdf is missing.txt", f"{error.message} The archive has the same report as report.html.\n".encode()
+            "report.pdf is missing.txt",
+            f"{error.message} The archive contains the same report as report.html.\n".encode(),
         )
 
 

@@ -84,7 +84,7 @@ def _pdf(row_id: str, data: Mapping[str, Any], *, access: Access, place: Place) 
         place.leave()
     interview = interview_to_change(current_member(), row_id)
     if lacking(interview) or access_to(interview, heeds_withdrawal=True) != access:
-        return _refused(row_id, "The interview changed while the PDF was made. Try again.")
+        return _refused(row_id, "The interview changed while the PDF was being created. Try again.")
     _write_down(row_id, "pdf")
     return response
 

@@ -44,7 +44,7 @@ class PreferenceForm(_Blamed):
     webhook_failing = SelectField("Webhooks are failing", choices=PACES)
     is_own_only = BooleanField(
         "Only about interviews that are assigned to me",
-        description="You also get notices of requests for interviews that are not assigned to anyone.",
+        description="You also get notices about requests in interviews that are not assigned to anyone.",
     )
     hour = SelectField("Send the daily email at", choices=_choices({str(hour): f"{hour:02}:00" for hour in range(24)}))
     time_zone = SelectField("Time zone", validate_choice=False)

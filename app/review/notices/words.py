@@ -107,10 +107,10 @@ def _endpoint(endpoint: Endpoint, trouble: Trouble, *, app_url: str) -> Said:
     since = f"{endpoint.failing_since:%d %b %Y, %H:%M} UTC" if endpoint.failing_since else ""
     gone = endpoint.disabled_by is DisabledBy.GONE
     texts = {
-        Trouble.FAILING: "The endpoint accepts no webhooks. Parley keeps trying for about three days. Nothing is lost "
-        "in the meantime.",
-        Trouble.WARNED: "The endpoint accepts no webhooks. If this continues, Parley disables it in one day and holds "
-        "its events for at most 30 days.",
+        Trouble.FAILING: "The endpoint is not accepting webhooks. Parley keeps trying for about three days. Nothing is "
+        "lost in the meantime.",
+        Trouble.WARNED: "The endpoint is not accepting webhooks. If this continues, Parley disables it in one day and "
+        "holds its events for at most 30 days.",
         Trouble.DISABLED: f"The endpoint {'responded with 410 Gone' if gone else 'accepted no webhook for five days'}, "
         "so Parley has stopped sending to it. Its events are held for at most 30 days. They are sent in order when an "
         "administrator enables the endpoint.",
@@ -141,7 +141,7 @@ def with_flows(message: Said, titles: Sequence[str]) -> Said:
 
 def trial() -> Said:
     """The test message of a channel's page; the page adds the link."""
-    text = "This is a test message. Notices of Parley arrive here."
+    text = "This is a test message. Parley's notices arrive here."
     return Said("Parley can post here", (("Flow", "Test flow"),), "", "Open Parley", text)
 
 
@@ -206,8 +206,8 @@ def gone(channel: NoticeChannel, failure: str, *, app_url: str) -> Mail:
     return Mail(
         "",
         f"Notices to {clean(channel.name)} are switched off",
-        f"{failure} So the URL of the channel “{clean(channel.name)}” no longer exists in {service}, and Parley has "
-        "stopped sending notices to it.\n\n"
+        f"{failure} This means that the URL of the channel “{clean(channel.name)}” no longer exists in {service}, and "
+        "Parley has stopped sending notices to it.\n\n"
         f"To continue, create a new URL in {service} and enter it on the channel's page:\n{where}\n",
         link=where,
         button="See the channel",

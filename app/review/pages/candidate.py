@@ -136,7 +136,7 @@ def _corrected(candidate: Candidate, details: DetailsForm, member: TeamMember) -
         return renamed  # also one who has left the team since
     team = {one.id: one for one in members_of(member.organization, candidate.flow.team)}
     if given["recruiter"] and given["recruiter"] not in team:
-        raise Rejected("Choose a member of the team of the candidate's flow.", field="recruiter")
+        raise Rejected("Choose a member of the team that the candidate's flow belongs to.", field="recruiter")
     recruiter = team.get(given["recruiter"])
     return actions.assign(candidate, recruiter) or renamed
 

@@ -43,5 +43,5 @@ def turn_on_rate_first() -> Response:
     member = current_member()
     set_rates_first(member.organization, wanted=True, by=member)
     db.session.commit()
-    flash("Rate first is on. You can change it in the settings of the organization, and for each flow.", "good")
+    flash("Rate first is on. You can change it in the organization settings, and for each flow.", "good")
     return redirect(home(), 303)

@@ -53,9 +53,9 @@ def pdf_of(html: str, *, limits: Limits | None = None, with_system_fonts: bool =
             start_new_session=True,
         )
     except subprocess.TimeoutExpired:
-        raise GatewayError(f"Making the PDF takes too long. {BROWSER_INSTEAD}.", retryable=False) from None
+        raise GatewayError(f"Creating the PDF takes too long. {BROWSER_INSTEAD}.", retryable=False) from None
     except OSError as error:
-        raise GatewayError(f"The PDF could not be made now. {BROWSER_INSTEAD}.", retryable=True) from error
+        raise GatewayError(f"The PDF could not be created right now. {BROWSER_INSTEAD}.", retryable=True) from error
     if done.stdout.startswith(b"%PDF-"):
         return done.stdout
     raise GatewayError(_reason(done.stdout), retryable=False)
@@ -74,9 +74,9 @@ def _reason(answer: bytes) -> str:
     except ValueError:
         missing = []
     if not missing:
-        return f"The PDF could not be made: it takes too much time or memory. {BROWSER_INSTEAD}."
+        return f"The PDF could not be created: it takes too much time or memory. {BROWSER_INSTEAD}."
     letters = " ".join(missing[:_SHOWN]) + (" …" if len(missing) > _SHOWN else "")
     return (
-        f"The PDF was not made, because this server has no font with these letters: {letters}. {BROWSER_INSTEAD}, or "
-        "ask your operator to install a font that has them."
+        f"The PDF was not created, because this server has no font with these letters: {letters}. {BROWSER_INSTEAD}, "
+        "or ask your operator to install a font that has them."
     )
