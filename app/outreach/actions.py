@@ -76,7 +76,7 @@ def write(
         with db.session.begin_nested():
             db.session.add(message)
     except IntegrityError:
-        raise Conflict("Another email to this candidate was sent just now.") from None
+        raise Conflict("Another email to this candidate was just sent.") from None
     return message
 
 
@@ -221,7 +221,7 @@ def _save(row: MailWords | OutreachPlan) -> None:
         with db.session.begin_nested():
             db.session.add(row)
     except IntegrityError:
-        raise Conflict("Someone else has just saved this too. Reload the page before you change it.") from None
+        raise Conflict("Someone else has just changed this. Reload the page, then make your change.") from None
 
 
 def remember(interview: Interview, batch: str, number: int) -> None:

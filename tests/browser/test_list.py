@@ -237,7 +237,7 @@ def test_the_menu_of_a_row_opens_by_key_and_leads_back(listed: Callable[..., Any
     page.keyboard.press("Enter")
     menu.get_by_label("Extend the link to").select_option("60")
     menu.get_by_role("button", name="Extend link").click()
-    page.get_by_text("The link of Ada Lindqvist works until").wait_for()
+    page.get_by_text("Ada Lindqvist's link works until").wait_for()
     assert "text=ada" in page.url
 
 

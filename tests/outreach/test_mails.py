@@ -338,7 +338,7 @@ def test_of_two_who_save_their_first_words_at_once_one_does(owner: Person, monke
     row = {"organization_id": owner.organization.id, "step": Step.REMINDER, "language": "en-US"}
     db.session.execute(sa.insert(MailWords).values(**row, subject="Theirs", text="{link}", changed_at=clock.now()))
     monkeypatch.setattr(actions, "own_words", lambda *_: None)  # as it was a moment ago
-    with pytest.raises(Conflict, match="just saved"):
+    with pytest.raises(Conflict, match="just changed"):
         actions.keep_words(
             owner.organization, Step.REMINDER, Words("Mine", "{link}"), language="en-US", by=owner.member
         )

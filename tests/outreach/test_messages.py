@@ -111,7 +111,7 @@ def test_who_gets_no_message_is_named_with_the_reason(
     assert "Message to 1 candidate" in page
     assert "Adah : Same email address as Ada, who gets the message." in page
     assert "Gone : The candidate has withdrawn their consent." in page
-    assert "1 candidate: No longer there, or you do not have access." in page
+    assert "1 candidate: This candidate no longer exists, or you do not have access." in page
     browser = owner.browser
     answer = write(owner, [ada, again, gone], browser=browser)
     said = words_of(browser.get(answer.location))
@@ -256,7 +256,7 @@ def test_only_rejected_candidates_get_a_rejection_and_only_one(owner: Person, in
     answer = write(owner, [ada, bob], rejection="yes")
     assert answer.status_code == 422
     assert "Bob : The status is invited. Only rejected candidates get a rejection message." in words_of(answer)
-    assert "Ada : A rejection message was sent already, or is about to be sent." in words_of(answer)
+    assert "Ada : A rejection message was already sent, or is about to be sent." in words_of(answer)
     assert len(messages()) == 1
 
 
@@ -297,7 +297,7 @@ def test_templates_begin_as_starters_and_become_the_organizations_own(owner: Per
     assert "Guten Tag" in html.unescape(browser.post("/settings/messages/new", data={**form, "look": "yes"}).text)
     again = browser.post("/settings/messages/new", data=form)
     assert again.status_code == 422
-    assert "There is a template called “Bye” already." in again.text
+    assert "There is already a template called “Bye”." in again.text
     assert browser.post("/settings/messages/new", data={**form, "name": "Other"}).status_code == 303
     for one in own:
         browser.post(f"/settings/messages/{one.id}/delete")

@@ -33,8 +33,8 @@ log = logging.getLogger(__name__)
 LEASE = timedelta(minutes=12)
 """Longer than unpacking 200 files takes."""
 BROKEN_OFF = "Reading this file was interrupted three times. Upload it again."
-NO_TEXT = "This file has no text that can be read, as a scan has none. Upload a PDF with text, a Word or a text file."
-NO_CV = "This is no CV that can be read. Upload a PDF, DOCX, RTF or TXT file."
+NO_TEXT = "This file has no text that can be read. It may be a scan. Upload a PDF with text, a Word or a text file."
+NO_CV = "This file cannot be read as a CV. Upload a PDF, DOCX, RTF or TXT file."
 
 _READING = claims.Work(
     CvFile.state,
@@ -52,7 +52,7 @@ _INVITING = claims.Work(
     failed=State.FAILED,
     lease=LEASE,
     reason=CvFile.reason,
-    broken_off="This was interrupted three times. Confirm it again.",
+    broken_off="Creating the interview was interrupted three times. Confirm it again.",
 )
 
 

@@ -27,7 +27,7 @@ from app.web.fields import flaw_of
 
 LARGEST_ZIP = 200_000_000
 LARGEST_UPLOAD_FORM = LARGEST_ZIP + 2 * 1024 * 1024
-TOO_LARGE_ZIP = "This ZIP is larger than 200 MB. Divide it, and upload the parts one after another."
+TOO_LARGE_ZIP = "This ZIP is larger than 200 MB. Split it, and upload the parts one after another."
 Answer = str | AnyResponse | tuple[str, int]
 
 pages = Blueprint("cvs", __name__, url_prefix="/candidates/cvs")
@@ -73,7 +73,7 @@ def upload() -> Answer:
     try:
         kept = _stored(upload_id, sent)
     except GatewayError as error:
-        form.blame("files", f"{error.message} Nothing was kept. Try again.")
+        form.blame("files", f"{error.message} Nothing was saved. Try again.")
         return _form_page(form), 503
     actions.add_files(queries.upload_to_change(current_member(), upload_id), kept)
     db.session.commit()

@@ -17,13 +17,13 @@ from app.interviews.documents.file_types import LARGEST, LARGEST_RATIO, label_of
 
 LARGEST_DIRECTORY = 4 * 1024 * 1024
 _END, _TAIL, _ZIP64 = b"PK\x05\x06", 65_557, b"PK\x06\x07"
-NOT_OPENED = "This ZIP is damaged or has an unusual structure. Make a new one, or upload the files by themselves."
+NOT_OPENED = "This ZIP is damaged or has an unusual structure. Make a new one, or upload the files separately."
 TOO_MANY = "This ZIP has too many entries. Upload at most 200 CVs at once."
 TOO_LARGE = "This file is larger than 10 MiB. Save a smaller version of it, and upload that."
 LOCKED = "This file is protected by a password. Save it without a password, then upload it again."
-NESTED = "This is a ZIP inside a ZIP, which is not opened. Upload it by itself."
-BOMB = "This file is compressed more than a hundredfold, as no CV is. It was not opened."
-DAMAGED = "This file is damaged inside the ZIP. Upload it by itself."
+NESTED = "Parley does not open a ZIP inside a ZIP. Upload this one separately."
+BOMB = "This file was not opened, because it is compressed more than a hundredfold. No normal CV is."
+DAMAGED = "This file is damaged inside the ZIP. Upload it separately."
 IS_ZIP = b"PK\x03\x04"
 
 

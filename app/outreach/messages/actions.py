@@ -182,7 +182,7 @@ def _fill(template: MessageTemplate, entry: Entry, *, others: Sequence[MessageTe
     if len(name) > LONGEST_NAME:
         raise Rejected(f"The name has {len(name)} characters. The limit is {LONGEST_NAME}.", field="name")
     if name.casefold() in {one.name.casefold() for one in others}:
-        raise Rejected(f"There is a template called “{name}” already. Choose another name.", field="name")
+        raise Rejected(f"There is already a template called “{name}”. Choose another name.", field="name")
     if entry.purpose not in set(Purpose):
         raise Rejected("Choose what the template is for.", field="purpose")
     if entry.language not in LANGUAGES:

@@ -29,13 +29,14 @@ class TemplateForm(WordsForm):
     """A message template."""
 
     name = StringField(
-        "Name", description="Only members see it.", render_kw={"maxlength": LONGEST_NAME, "autocomplete": "off"}
+        "Name", description="Only members see the name.", render_kw={"maxlength": LONGEST_NAME, "autocomplete": "off"}
     )
     purpose = SelectField(
         "Use",
         choices={purpose.value: text for purpose, text in PURPOSES.items()},
         validate_choice=False,
-        description="A rejection is offered when you reject someone. It waits five minutes before it is sent.",
+        description="Parley offers a rejection template when you reject a candidate. The message waits five minutes "
+        "before it is sent.",
     )
     language = SelectField("Language", choices=ENGLISH_NAMES, validate_choice=False)
 

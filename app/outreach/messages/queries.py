@@ -91,7 +91,7 @@ def recipients(
         if not reason and is_rejection:
             reason = _not_rejected(candidate, meanings.get(candidate.status))
         if not reason and interview and interview.id in rejected:
-            reason = "A rejection message was sent already, or is about to be sent."
+            reason = "A rejection message was already sent, or is about to be sent."
         if not reason and candidate.address in names:
             reason = f"Same email address as {names[candidate.address]}, who gets the message."
         if reason or interview is None:
@@ -102,7 +102,7 @@ def recipients(
     gone = len(ids) - len(candidates)
     if gone:
         who = "1 candidate" if gone == 1 else f"{gone} candidates"
-        left_out.append(LeftOut(who, "No longer there, or you do not have access."))
+        left_out.append(LeftOut(who, "This candidate no longer exists, or you do not have access."))
     return writes_to, left_out
 
 

@@ -165,7 +165,7 @@ def keep_words(step: str, language: str) -> str | AnyResponse | tuple[str, int]:
         return _words_page(kind, language, form)
     actions.keep_words(member.organization, kind, chosen, language=language, by=member)
     db.session.commit()
-    flash("Saved. The next email uses this text." if chosen else "The default text was restored.", "good")
+    flash("The text was saved. The next email uses it." if chosen else "The default text was restored.", "good")
     return redirect(url_for("outreach.words", step=step, language=language), 303)
 
 

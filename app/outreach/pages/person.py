@@ -60,7 +60,7 @@ def extend(candidate_id: str) -> AnyResponse:
         return _back(candidate_id)
     name = _name(candidate)
     db.session.commit()
-    flash(f"The link of {name} works until {until.day} {until:%B %Y}.", "good")
+    flash(f"{name}'s link works until {until.day} {until:%B %Y}.", "good")
     return _back(candidate_id)
 
 
@@ -78,7 +78,7 @@ def invite_again(candidate_id: str) -> AnyResponse:
         return _back(candidate_id)
     name, link = _name(candidate), interview.link(post().app_url)
     db.session.commit()
-    flash(f"{name} is invited again by email." if post().can_send else f"{name} has a new link: {link}", "good")
+    flash(f"{name} was invited again by email." if post().can_send else f"{name} has a new link: {link}", "good")
     return _back(candidate_id)
 
 

@@ -164,7 +164,7 @@ def test_duplicates_are_marked_and_stay_out_until_they_are_corrected(owner: Pers
     for words in ("Already invited on", "Same email address as in file 2."):
         assert words in seen
     refused = owner.browser.post(page, data=_form())
-    assert (refused.status_code, "Nothing was created yet" in refused.text) == (422, True)
+    assert (refused.status_code, "Nothing has been created yet" in refused.text) == (422, True)
     assert db.session.query(Interview).count() == 1
     assert owner.browser.post(page, data=_form(ada_txt=None, again_txt=None)).status_code == 303
     _worked()
@@ -261,7 +261,7 @@ def test_201_files_are_200_and_one_with_a_reason(owner: Person, flow_id: str) ->
     page = _upload(owner, flow_id, *((f"{number}.txt", BOB) for number in range(201)))
     refused = [row for row in _rows().values() if row.state == State.REFUSED]
     assert [(row.name, row.reason) for row in refused] == [
-        ("200.txt", "Only 200 CVs at once. Upload this one with the next ones.")
+        ("200.txt", "You can upload at most 200 CVs at once. Upload this one separately.")
     ]
     assert "0 of" not in page
     assert db.session.query(CvFile).count() == 201

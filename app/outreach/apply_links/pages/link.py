@@ -76,7 +76,7 @@ def turn_on(flow_id: str) -> Response:
 @pages.post("/off")
 def turn_off(flow_id: str) -> Response:
     link, me = _link(flow_id), current_member()
-    words = "The apply link is off. Interviews created with it stay."
+    words = "The apply link is off. Interviews created with it are kept."
     return _changed(flow_id, words, lambda: actions.turn_off(link, by=me))
 
 

@@ -11,7 +11,7 @@ from app.outreach.messages import actions, queries
 from app.outreach.messages.pages.blueprint import pages
 from app.outreach.messages.queries import UNSENT
 
-GONE = "Too late: the message was sent, or is being sent."
+GONE = "Too late: the message has already been sent, or is being sent."
 
 
 @pages.get("/candidates/messages/<batch>")
@@ -37,7 +37,8 @@ def cancel_batch(batch: str) -> AnyResponse:
     count = actions.cancel(queries.batch_seen_by(member, batch), by=member)
     db.session.commit()
     words = "1 message was cancelled." if count == 1 else f"{count} messages were cancelled."
-    flash(words if count else "Too late: all messages were sent, or are being sent.", "good" if count else "warn")
+    too_late = "Too late: all messages have already been sent, or are being sent."
+    flash(words if count else too_late, "good" if count else "warn")
     return redirect(url_for("messages.sent", batch=batch), 303)
 
 
