@@ -12,7 +12,7 @@ class AdvertForm(FlaskForm):  # type: ignore[misc]
     text = TextAreaField("Text of the advert", render_kw={"rows": 10})
     file = FileField("Or a file", description="PDF, DOCX, RTF or TXT.", render_kw={"accept": ".pdf,.docx,.rtf,.txt"})
     language = SelectField(
-        "Language of the interview",
+        "Interview language",
         choices={code: language_name(code) for code in LANGUAGES},
         default=DEFAULT_LANGUAGE,
     )

@@ -60,7 +60,7 @@ def draft() -> str | tuple[str, int]:
         form.blame(refusal)
         return _form_page(form), 422
     except GatewayError:
-        form.blame(Rejected("The language model gave no usable draft. Try again, or start from a template."))
+        form.blame(Rejected("The language model did not return a usable draft. Try again, or start from a template."))
         return _form_page(form), 503
     return _review_page(drafted, language=language, org_name=org_name)
 

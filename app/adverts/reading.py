@@ -12,7 +12,7 @@ TOO_LONG = (
     f"This is too long for an advert: Parley reads at most {MOST_PAGES} pages and {MOST_CHARACTERS:,} characters. "
     "Paste the part that describes the job."
 )
-TOO_SHORT = "Paste the text of the advert, or choose a file. A title alone is too little to draft questions from."
+TOO_SHORT = "Paste the text of the advert, or choose a file. A title alone is not enough to draft questions from."
 
 
 def advert_of(text: str, file: tuple[str, bytes] | None, *, language: str) -> str:

@@ -62,7 +62,8 @@ class Criteria(FieldList):  # type: ignore[misc]
             self.append_entry(values)
         if rows:
             self._focus(min(to, len(rows) - 1))
-        return f"Criterion {place + 1} was removed." if what == "remove" else f"Criterion {place + 1} is now {to + 1}."
+        done = "was removed" if what == "remove" else f"is now criterion {to + 1}"
+        return f"Criterion {place + 1} {done}."
 
     def show_errors(self, complaints: Mapping[Any, Any]) -> None:
         """Set the schema's errors on their fields, and the first one in words on the list."""

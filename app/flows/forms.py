@@ -124,13 +124,13 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         "CV",
         choices={"": "Do not ask", Cv.ASKED.value: "Ask for a CV", Cv.REQUIRED.value: "CV required"},
         description="Required: to finish, candidates must add a CV that Parley can read, or say that they have none. "
-        "You can see which. Their answers are processed in any case.",
+        "You can see which of the two they did. Their answers are processed in any case.",
         validate_choice=False,
     )
     may_say_again = BooleanField(
         "Candidates can read an answer and say it again once",
-        description="Once for each question. Both answers stay in the recording and the transcript, and the later one "
-        "counts.",
+        description="Once for each question. Both answers are kept in the recording and the transcript, and the later "
+        "one counts.",
     )
     assess_language = SelectField(
         "Assess language",
@@ -148,8 +148,8 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         validate_choice=False,
         choices={"": "Organization default", "yes": "Yes", "no": "No"},
         description=(
-            "Yes: members see the scores and the summary of a result only after they have rated it, so that no one's "
-            "rating follows the AI's. Members can show scores without rating, and Parley records this."
+            "Yes: members see the scores and the summary of a result only after they have rated it, so that the "
+            "scores do not influence anyone's rating. Members can show scores without rating, and Parley records this."
         ),
     )
     additional_info = TextAreaField(
@@ -214,8 +214,8 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     webhook_url = StringField(
         "Webhook URL",
         render_kw=limited("webhook_url", inputmode="url"),
-        description="Called when the result or the video of an interview is ready, and when a candidate's status "
-        "changes.",
+        description="Parley calls this URL when the result or the video of an interview is ready, and when a "
+        "candidate's status changes.",
     )
     webhook_secret_key = StringField(
         "Webhook secret",
@@ -260,7 +260,8 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         for entry, moved_text in zip(self.questions, texts, strict=True):
             entry.data = moved_text
         self.questions[to].render_kw = {**self.questions[to].render_kw, "autofocus": True}
-        return f"Question {place + 1} was removed." if what == "remove" else f"Question {place + 1} is now {to + 1}."
+        done = "was removed" if what == "remove" else f"is now question {to + 1}"
+        return f"Question {place + 1} {done}."
 
     def limit(self) -> int | None:
         """The entered time limit in minutes, if it is one."""

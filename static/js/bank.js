@@ -28,7 +28,7 @@ export default function bank(region) {
     const there = [...box.querySelectorAll("ol textarea")].findIndex(same) + 1;
     const detail = { text, place: there };
     if (!there) tell("bank:add", detail);
-    if (there) told.textContent = `This is question ${there} of the flow already.`;
+    if (there) told.textContent = `This is already question ${there} in the flow.`;
     else told.textContent = detail.place ? `Added as question ${detail.place}. The flow is not saved yet.` : "The flow has no room for more questions.";
     if (!detail.place) return;
     button.textContent = "Added";

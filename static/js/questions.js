@@ -68,7 +68,7 @@ export default function questions(box) {
     number();
     const wanted = focus?.disabled ? item.querySelector("[name=arrange]:not(:disabled)") : focus;
     wanted?.focus();
-    say(`Question ${from + 1} is now ${to + 1}.`);
+    say(`Question ${from + 1} is now question ${to + 1}.`);
   }
 
   function remove(item) {
@@ -172,7 +172,7 @@ export default function questions(box) {
     if (back) list.insertBefore(item, items().filter((one) => one !== item)[from] ?? null);
     number();
     handle.focus();
-    if (at(item) !== from) say(`Question ${from + 1} is now ${at(item) + 1}.`);
+    if (at(item) !== from) say(`Question ${from + 1} is now question ${at(item) + 1}.`);
   }
 
   number();

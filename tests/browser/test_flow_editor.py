@@ -69,7 +69,8 @@ def test_questions_are_put_in_order_in_every_way(editor: Callable[..., Any], wid
     page.click("[aria-label='Question 1 down']")
     assert typed(page) == ["Two?", "One?", "Three?"]
     assert page.evaluate("document.activeElement.ariaLabel") == "Question 2 down"  # the button went along
-    assert page.inner_text("[data-module=questions] [data-note]") == "Question 1 is now 2. The flow is not saved yet."
+    note = page.inner_text("[data-module=questions] [data-note]")
+    assert note == "Question 1 is now question 2. The flow is not saved yet."
     page.focus("[aria-label='Move question 3']")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
@@ -124,7 +125,7 @@ def test_criteria_are_added_moved_and_kept_with_what_else_was_typed(editor: Call
     page.locator("[aria-label='Criterion 2 up']").press("Enter")
     page.wait_for_selector("#criteria-0-name:focus")
     assert [page.input_value(f"#criteria-{number}-name") for number in (0, 1)] == ["On time", "Drives safely"]
-    assert page.inner_text("#criteria [data-note]") == "Criterion 2 is now 1. The flow is not saved yet."
+    assert page.inner_text("#criteria [data-note]") == "Criterion 2 is now criterion 1. The flow is not saved yet."
     assert page.input_value("#criteria-0-weight") == "3"
     if scripts:
         assert_accessible(page)
@@ -231,7 +232,7 @@ def test_questions_come_from_the_bank_and_go_there(editor: Callable[..., Any], w
     page.click("[aria-label='Save question 2 to bank']")
     page.wait_for_selector("[data-note]:has-text('Question 2 was saved to the bank')")
     page.click("[aria-label='Save question 2 to bank']")
-    page.wait_for_selector("[data-note]:has-text('is in the bank of this team already')")
+    page.wait_for_selector("[data-note]:has-text('is already in this team')")
     page.fill("#questions-1", "Two?")
     page.click("button:has-text('Add from bank')")
     page.fill("[aria-label='Search the question bank']", f"change {width}")

@@ -158,8 +158,8 @@ def test_more_question_fields_come_without_saving_or_losing_anything(owner: Pers
 @pytest.mark.parametrize(
     ("pressed", "expected", "said"),
     [
-        ("up 1", ["Two?", "Why?", "Three?"], "Question 2 is now 1. The flow is not saved yet."),
-        ("down 1", ["Why?", "Three?", "Two?"], "Question 2 is now 3."),
+        ("up 1", ["Two?", "Why?", "Three?"], "Question 2 is now question 1. The flow is not saved yet."),
+        ("down 1", ["Why?", "Three?", "Two?"], "Question 2 is now question 3."),
         ("remove 0", ["Two?", "Three?"], "Question 1 was removed."),
         ("up 0", ["Why?", "Two?", "Three?"], "The questions were not changed."),
         ("down 99", ["Why?", "Two?", "Three?"], "The questions were not changed."),

@@ -63,7 +63,7 @@ def test_four_criteria_say_what_good_looks_like_and_are_about_the_work(template:
 def test_the_page_shows_each_with_its_questions(owner: Person, viewer: Person) -> None:
     page = owner.browser.get("/flows/templates")
     assert page.text.count('class="card role"') == 15
-    assert page.text.count("Needs a native reader") == 3
+    assert page.text.count("Not checked by a native speaker") == 3
     assert "Walk me through how you close a month." in page.text
     assert 'href="/flows/templates"' in owner.browser.get("/flows").text
     assert viewer.browser.get("/flows/templates").status_code == 403

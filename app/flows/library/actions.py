@@ -57,7 +57,7 @@ _NOT_KEPT = frozenset(
     }
 )
 """Columns of a flow that its template does not have: whose it is, its files, where its events go, its work."""
-ALREADY = "This question is in the bank of this team already."
+ALREADY = "This question is already in this team's question bank."
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def keep_question(team: Team, wording: Wording, *, by: TeamMember) -> BankQuesti
     """Add a question to the team's bank. Raises Conflict if it is there already, AsksAboutTopic, Rejected."""
     count = sa.select(sa.func.count(BankQuestion.id)).where(BankQuestion.team_id == team.id)
     if (db.session.scalar(count) or 0) >= MOST_QUESTIONS_KEPT:
-        raise Rejected(f"The bank of a team can have at most {MOST_QUESTIONS_KEPT} questions. Delete some first.")
+        raise Rejected(f"A team's question bank can have at most {MOST_QUESTIONS_KEPT} questions. Delete some first.")
     question = BankQuestion(organization_id=team.organization_id, team_id=team.id, team=team, by_id=by.id)
     topics = _write(question, wording)
     _save(question, Conflict(ALREADY))
@@ -219,7 +219,7 @@ def _free_name(team_id: str, typed: str, *, but: str = "") -> str:
         raise Rejected("Enter a name for the template.", field="name")
     others = sa.select(FlowTemplate.name).where(FlowTemplate.team_id == team_id, FlowTemplate.id != but)
     if name.casefold() in {other.casefold() for other in db.session.scalars(others)}:
-        raise Rejected(f"This team has a template with the name “{name}” already. Choose another name.", field="name")
+        raise Rejected(f"This team already has a template called “{name}”. Choose another name.", field="name")
     return name
 
 

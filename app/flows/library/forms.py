@@ -17,11 +17,12 @@ class QuestionForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     language = SelectField("Language", validate_choice=False, choices={code: language_name(code) for code in LANGUAGES})
     tags = StringField(
         "Tags",
-        description=f"Up to {MOST_TAGS} words that help members find the question, with commas between: team, sales.",
+        description=f"Up to {MOST_TAGS} words that help members find the question, separated by commas, such as: team, "
+        "sales.",
     )
     note = TextAreaField(
         "What a good answer shows",
-        description="For members who use the question. Candidates and the agent never see it.",
+        description="This is for members who use the question. Candidates and the agent never see it.",
         render_kw={"maxlength": LONGEST_NOTE, "rows": 3},
     )
     reason = TextAreaField(

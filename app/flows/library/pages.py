@@ -127,7 +127,7 @@ def collect(flow_id: str) -> Answer:
         db.session.rollback()
         return _choice(flow_to_change(current_member(), flow_id), error=refusal.message), 422
     db.session.commit()
-    already = f" {_questions(there)} in the bank already." if there else ""
+    already = f" {_questions(there)} already in the bank." if there else ""
     flash(f"{_questions(added)} added to the bank.{already}", "good")
     return redirect(url_for("flows.show", flow_id=flow_id), 303)
 
@@ -142,7 +142,7 @@ def save_template(flow_id: str) -> AnyResponse:
         return _back(f"The template was not saved. {refusal.message}", "bad", url_for("flows.show", flow_id=flow_id))
     name, team = template.name, flow.team.name
     db.session.commit()
-    return _back(f"The template “{name}” was saved for the team {team}.", "good")
+    return _back(f"The template “{name}” was saved for the {team} team.", "good")
 
 
 @pages.post("/flows/templates/<template_id>/rename")
@@ -160,12 +160,12 @@ def rename_template(template_id: str) -> AnyResponse:
 
 @pages.post("/flows/templates/<template_id>/delete")
 def delete_template(template_id: str) -> AnyResponse:
-    """Delete a template. Flows that were started from it stay."""
+    """Delete a template. Flows that were started from it are not affected."""
     template = queries.template_seen_by(current_member(), template_id)
     name = template.name
     actions.delete_template(template, by=current_member())
     db.session.commit()
-    return _back(f"The template “{name}” was deleted. Flows that were started from it stay.", "good")
+    return _back(f"The template “{name}” was deleted. Flows that were started from it are not affected.", "good")
 
 
 def filter_of_request() -> BankFilter:

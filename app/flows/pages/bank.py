@@ -60,7 +60,7 @@ def _inserted(form: FlowForm, texts: Sequence[str]) -> str:
     if len(wanted) > len(free):
         words.append(f"{_questions(len(wanted) - len(free))} left out: a flow has at most {MOST_QUESTIONS} questions.")
     if len(wanted) < len(texts):
-        words.append(f"{_questions(len(texts) - len(wanted))} in the flow already.")
+        words.append(f"{_questions(len(texts) - len(wanted))} already in the flow.")
     return " ".join(words)
 
 
@@ -80,7 +80,7 @@ def _kept(form: FlowForm, flow: InterviewFlow | None, number: str) -> str:
     except (Rejected, Conflict) as refusal:
         db.session.rollback()
         return f"Question {place + 1} was not saved to the bank. {refusal.message}"
-    return f"Question {place + 1} was saved to the bank of the team {team.name}."
+    return f"Question {place + 1} was saved to the bank of the {team.name} team."
 
 
 def _team(team_id: str) -> Team | None:

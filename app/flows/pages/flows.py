@@ -176,8 +176,8 @@ def reopen(flow_id: str) -> Answer:
 
 @pages.post("/flows/<flow_id>/archive")
 def archive(flow_id: str) -> Answer:
-    """Delete the flow. Its interviews and candidates stay."""
-    return _turned(flow_id, actions.archive, "The flow is archived. Its interviews and candidates stay.")
+    """Delete the flow. Its interviews and candidates are kept."""
+    return _turned(flow_id, actions.archive, "The flow is archived. Its interviews and candidates are kept.")
 
 
 @pages.post("/flows/<flow_id>/prepare-speech")
