@@ -16,11 +16,13 @@ class EndpointForm(FlaskForm):  # type: ignore[misc]
     """A new endpoint of the organization."""
 
     url = StringField(
-        "URL", description="Parley sends the events of all flows there, beside each flow's own webhook URL."
+        "URL",
+        description="Parley sends the events of all flows to this URL, in addition to each flow's own webhook URL.",
     )
     secret = StringField(
         "Secret",
-        description="Signs the events so that you can verify them. If you leave this empty, Parley creates one.",
+        description="Parley signs the events with this secret so that you can verify them. If you leave this empty, "
+        "Parley creates one.",
     )
 
     def values(self) -> dict[str, Any] | None:

@@ -48,7 +48,7 @@ def test_an_endpoint_is_added_and_its_secret_shown_once(owner):
     endpoint = db.session.query(Endpoint).one()
     assert endpoint.url == ALL
     assert shown_secret(page) == present(endpoint)
-    assert "Every flow of your organization sends here" in page.text
+    assert "Every flow in your organization sends here" in page.text
     assert shown_secret(browser.get(f"/webhooks/endpoints/{endpoint.id}")) is None
     listed = browser.get("/webhooks").text
     assert ALL in listed
@@ -96,7 +96,7 @@ def test_a_secret_of_an_endpoint_is_rotated_and_switched(owner, endpoint):
     assert shown_secret(page) == present(endpoint)
     assert "The old secret also signs until" in page.text
     again = owner.browser.post(f"{path}/secret/rotate", data={"overlap_hours": "24"}, follow_redirects=True)
-    assert "Nothing was changed. The last rotation lasts until" in again.text
+    assert "Nothing was changed. The current rotation ends at" in again.text
     page = owner.browser.post(f"{path}/secret/switch", follow_redirects=True)
     assert "Only the new secret signs now." in page.text
     assert "Rotate secret" in page.text

@@ -44,7 +44,7 @@ def rotate(holder: Holder, *, secret: str | None = None, hours: int = USUAL, by:
     now, sealed = _locked(holder)
     if sealed.is_rotating(now):
         raise Conflict(
-            f"The last rotation lasts until {clock.rfc3339(sealed.old_until or now)}. Switch to the new secret first."
+            f"The current rotation ends at {clock.rfc3339(sealed.old_until or now)}. Switch to the new secret first."
         )
     new = secret or new_secret()
     old = _readable(sealed, now)

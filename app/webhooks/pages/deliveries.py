@@ -108,7 +108,7 @@ def dismiss(delivery_id: str) -> AnyResponse:
     delivery = queries.delivery_seen_by(current_member(), delivery_id)
     return done(
         lambda: actions.dismiss(delivery, by=current_member()),
-        "The event was dismissed. Later events of this candidate are being sent.",
+        "The event was dismissed. Later events about this candidate are being sent.",
         url_for("webhooks.show", delivery_id=delivery_id),
     )
 
