@@ -364,7 +364,7 @@ def mail_administrators(organization: Organization, mail: Mail, *, lasts: timede
     """Send ``mail`` to the administrators who can sign in, ``MOST_MAILED`` at most; returns how many were queued."""
     admins = [member for member in queries.members_of(organization, None) if member.role is Role.ADMIN][:MOST_MAILED]
     name = " ".join(organization.name.split())
-    signed = f"{mail.text}\n\nYou receive this mail because you are an administrator of {name} on Parley.\n"
+    signed = f"{mail.text}\n\nYou receive this email because you are an administrator of {name} on Parley.\n"
     for admin in admins:
         mail_outbox.post(None, replace(mail, to=admin.email, text=signed, sender=name), lasts=lasts)
     return len(admins)

@@ -156,7 +156,7 @@ class KeyForm(FlaskForm):  # type: ignore[misc]
         "Test key",
         description="Interviews created with a test key are test interviews. They complete without a candidate.",
     )
-    is_read_only = BooleanField("Read only", description="The key can read and cannot change anything.")
+    is_read_only = BooleanField("Read only", description="The key can read data, but cannot change it.")
     hides_secrets = BooleanField(
         "No secrets", description="The key never sees the secrets that sign webhooks, and cannot change them."
     )

@@ -117,15 +117,15 @@ def chosen_scope(
             raise Rejected(f"Choose at most {MOST_IN_SCOPE} {field}.", field=field)
     wanted_teams, wanted_flows = ({one.strip().lower() for one in ids} for ids in (teams, flows))
     if wanted_teams - {team.id for team in queries.teams_of(organization)}:
-        raise Rejected("Choose teams of your organization.", field="teams")
+        raise Rejected("Choose teams in your organization.", field="teams")
     if not wanted_flows:
         return KeyScope(is_read_only, hides_secrets, tuple(sorted(wanted_teams)) or None)
     found = rooms.flows().labels_of(organization.id, ids=wanted_flows)
     if len(found) < len(wanted_flows):
-        raise Rejected("Choose interview flows of your organization.", field="flows")
+        raise Rejected("Choose interview flows in your organization.", field="flows")
     of_flows = {flow.team_id for flow in found}
     if wanted_teams and of_flows - wanted_teams:
-        raise Rejected("Choose flows of the chosen teams, or choose no team.", field="flows")
+        raise Rejected("Choose flows that belong to the chosen teams, or choose no team.", field="flows")
     return KeyScope(is_read_only, hides_secrets, tuple(sorted(of_flows)), tuple(sorted(wanted_flows)))
 
 
@@ -239,7 +239,7 @@ def delete_team(team: Team, *, by: TeamMember) -> None:
             db.session.execute(sa.delete(Team).where(Team.id == team.id))
     except sa.exc.IntegrityError:  # the database knows every reference, including one added at this moment
         raise Conflict(
-            "This team has flows (open, closed or archived), whose interviews are numbered within it, or templates or "
-            "questions in the bank. It cannot be deleted, but you can rename it."
+            "This team has flows (open, closed or archived), templates or questions in the bank, so it cannot be "
+            "deleted. You can rename it."
         ) from None
     write_audit(by.organization, action="team.deleted", subject=team.id, by=by, details={"members": count})

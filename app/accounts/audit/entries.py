@@ -75,7 +75,7 @@ WORDS = {
     "flow.template_renamed": "Renamed a template",
     "flow.template_deleted": "Deleted a template",
     "flow.question_kept": "Added a question to the bank",
-    "flow.question_changed": "Changed a question of the bank",
+    "flow.question_changed": "Changed a question in the bank",
     "flow.question_deleted": "Deleted a question from the bank",
     "flow.closed": "Closed a flow",
     "flow.reopened": "Reopened a flow",

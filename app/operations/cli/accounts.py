@@ -220,7 +220,7 @@ def api_key() -> None:
 @api_key.command("create")
 @click.argument("name", default="Command line")
 @click.option("--test", "is_test", is_flag=True, help="Create a test key. Its interviews complete without a candidate.")
-@click.option("--read-only", "is_read_only", is_flag=True, help="The key can read and cannot change anything.")
+@click.option("--read-only", "is_read_only", is_flag=True, help="The key can read data, but cannot change it.")
 @click.option("--no-secrets", "hides_secrets", is_flag=True, help="The key never sees webhook secrets.")
 @click.option("--team", "teams", multiple=True, metavar="ID", help="Limit the key to this team. Can be repeated.")
 @click.option("--flow", "flows", multiple=True, metavar="ID", help="Limit the key to this flow. Can be repeated.")
