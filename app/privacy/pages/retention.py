@@ -137,7 +137,10 @@ def _restored(kind: Held, case_id: str) -> AnyResponse:
     changed = retention.restore(kind, case_id, by=current_member())
     db.session.commit()
     if changed:
-        flash("Restored from quarantine. Lists show it again, and the retention period starts again.", "good")
+        flash(
+            "The data was restored from quarantine. It appears in lists again, and the retention period starts again.",
+            "good",
+        )
     else:
         flash("This is no longer in quarantine.", "info")
     return redirect(url_for("privacy.retention_rule", _anchor="quarantine"), 303)
