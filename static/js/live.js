@@ -75,7 +75,7 @@ export default function live(page) {
     if (!news) return note.replaceChildren();
     if (note.firstChild?.textContent === news) return;
     const button = document.createElement("button");
-    Object.assign(button, { type: "button", className: "button button-small", textContent: "Show" });
+    Object.assign(button, { type: "button", className: "button button-small", textContent: "Reload page" });
     button.addEventListener("click", () => location.reload());
     const words = document.createElement("span");
     words.textContent = news;

@@ -31,7 +31,7 @@ def test_a_new_result_is_said_and_shown_on_request(
     assert "1 new result" in note.inner_text()
     assert page.locator(".people tbody tr").count() == rows, "nothing moves"
     assert_accessible(page)
-    note.get_by_role("button", name="Show").focus()
+    note.get_by_role("button", name="Reload page").focus()
     page.keyboard.press("Enter")
     page.wait_for_function("count => document.querySelectorAll('.people tbody tr').length > count", arg=rows)
     assert note.count() == 0

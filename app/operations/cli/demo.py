@@ -83,4 +83,5 @@ def _remove(config: Settings) -> None:
         if not filled:
             raise Failed("there is no demo data")
         removed = sum(cli_keep.remove(organization, storage=storage) for organization in filled)
-    click.echo(f"Removed: {len(filled)} organization{'s' if len(filled) != 1 else ''}, {removed} interviews.")
+    organizations = "1 organization" if len(filled) == 1 else f"{len(filled)} organizations"
+    click.echo(f"Removed: {organizations}, {removed} interview{'' if removed == 1 else 's'}.")

@@ -33,7 +33,7 @@ def fetch(settings: Settings, names: tuple[str, ...], say: Say) -> None:
     try:
         fetched = fetcher.install(names)
     except ModelError as error:
-        say(f"Not all speech models could be fetched. Interviews use the engines that are there.\n{error}")
+        say(f"Not all speech models could be fetched. Interviews use the engines that are available.\n{error}")
     else:
         if fetched:
             say(f"Speech models are ready: {', '.join(fetched)}.")
