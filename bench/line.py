@@ -111,7 +111,7 @@ class Talked:
 def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument(
-        "--only", default="", help="parts of the names of rows, or of recognisers and forms, with commas between"
+        "--only", default="", help="parts of the names of rows, or of recognisers and forms, separated by commas"
     )
     asked.add_argument("--seed", type=int, default=7)
     asked.add_argument("--quick", action="store_true", help="the free line and 128 kbit/s")

@@ -25,7 +25,7 @@ from tests.browser.rehearsal import Platform, platform_in
 
 def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--only", default="", help="parts of points' names, with commas between")
+    asked.add_argument("--only", default="", help="parts of points' names, separated by commas")
     wanted = asked.parse_args().only.split(",")
     names = [name for name in loss.POINTS if any(part in name for part in wanted)]
     if CHROMIUM is None:

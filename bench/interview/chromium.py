@@ -224,7 +224,7 @@ def _key(move: Move) -> str:
 def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("folder", type=Path)
-    asked.add_argument("--only", default="", help="parts of scenarios' names, with commas between")
+    asked.add_argument("--only", default="", help="parts of scenarios' names, separated by commas")
     asked.add_argument("--passes", type=int, default=1)
     asked.add_argument("--model", type=int, metavar="MS", help="a language model that answers after this time")
     given = asked.parse_args()
