@@ -104,6 +104,11 @@ class Engine(ABC):
     def camera(self, there: bool) -> None:
         """Whether there is an imitated camera. In Chromium and WebKit the microphone is imitated along with it."""
 
+    @property
+    def records_pictures(self) -> bool:
+        """Whether what the camera sees can be recorded on this machine."""
+        return True
+
     @abstractmethod
     def resize(self, width: int, height: int) -> None:
         """The page's size in CSS pixels."""
@@ -306,6 +311,11 @@ class WebKit(Engine):
 
     def camera(self, there: bool) -> None:
         self._do("mock", there)
+
+    @property
+    def records_pictures(self) -> bool:
+        """GStreamer can turn pictures for WebKit since 1.24, which Debian 13 has."""
+        return bool(self._do("records pictures"))
 
     def resize(self, width: int, height: int) -> None:
         self._do("size", [width, height])

@@ -88,6 +88,30 @@ def decoded(server: Running, kind: str) -> list[Any]:
     return frames
 
 
+def test_with_a_camera_the_picture_is_recorded(
+    engine: Engine, server: Running, card: SoundCard, answer: np.ndarray
+) -> None:
+    """The first, because WebKit 2.52 crashes where an imitated camera follows a real microphone in one window."""
+    if not engine.records_pictures:
+        pytest.skip(f"{engine.name} records no pictures here: this GStreamer has no autovideoflip, as 1.24 has")
+    server.story.flow["is_video_enabled"] = True
+    server.story.questions = ("One?",)
+    engine.camera(True)
+    try:
+        begin(engine, server, card, answer)
+        phase(engine, "listening", "answering")
+        card.say(answer)
+        engine.until(f"{THANKS} || document.querySelector('[data-do=finished]').ariaDisabled === 'false'")
+        if not engine.ask(THANKS):
+            engine.click("[data-do=finished]")
+        ended(engine, server)
+    finally:
+        engine.camera(False)
+    pictures = decoded(server, "video")
+    assert len(pictures) > 10
+    assert min(pictures[0].width, pictures[0].height) >= 100
+
+
 def test_an_engine_that_does_not_answer_is_ended_with_a_sentence(
     engine: Engine, window: Callable[[], Engine], server: Running
 ) -> None:
@@ -184,26 +208,3 @@ def test_twenty_seconds_without_a_network_cost_nothing(
     answers(engine, server, card, answer)
     ended(engine, server)
     assert [turn["kind"] for turn in server.story.turns] == ["begin", "answer", "answer"]
-
-
-@pytest.mark.parametrize("window", ["chromium", "firefox"], indirect=True, scope="module")
-def test_with_a_camera_the_picture_is_recorded(
-    engine: Engine, server: Running, card: SoundCard, answer: np.ndarray
-) -> None:
-    """Not in WebKitGTK: Debian 12 lacks what its video encoder needs, as decision 0293 says."""
-    server.story.flow["is_video_enabled"] = True
-    server.story.questions = ("One?",)
-    engine.camera(True)
-    try:
-        begin(engine, server, card, answer)
-        phase(engine, "listening", "answering")
-        card.say(answer)
-        engine.until(f"{THANKS} || document.querySelector('[data-do=finished]').ariaDisabled === 'false'")
-        if not engine.ask(THANKS):
-            engine.click("[data-do=finished]")
-        ended(engine, server)
-    finally:
-        engine.camera(False)
-    pictures = decoded(server, "video")
-    assert len(pictures) > 10
-    assert min(pictures[0].width, pictures[0].height) >= 100

@@ -12,7 +12,8 @@ import gi
 
 gi.require_version("Gtk", "3.0")
 gi.require_version("WebKit2", "4.1")
-from gi.repository import GLib, Gtk, WebKit2  # noqa: E402
+gi.require_version("Gst", "1.0")
+from gi.repository import GLib, Gst, Gtk, WebKit2  # noqa: E402
 
 # Script errors and breaches of the page's policy, from the first moment of each page.
 WATCH = """
@@ -119,6 +120,9 @@ class Window:
             self.allows = value
         elif name == "mock":  # microphone and camera
             self.settings.set_property("enable-mock-capture-devices", value)
+        elif name == "records pictures":
+            Gst.init(None)
+            return Gst.ElementFactory.find("autovideoflip") is not None  # its recorder gives up without it
         elif name == "trouble":
             found, self.trouble = self.trouble, []
             return found

@@ -1,12 +1,14 @@
 // One run of the browser's recorder over the mixed sound (and the camera): numbered pieces, one a second.
-const VIDEO = ["video/webm;codecs=h264,opus", "video/webm;codecs=vp8,opus", "video/webm", "video/mp4"];
+const VIDEO = ["video/webm;codecs=vp8,opus", "video/webm", "video/mp4"];
 const AUDIO = ["audio/webm;codecs=opus", "audio/webm", "audio/mp4"];
 const OPUS = 24000; // bits a second: with an answer of 20,000 and headers it fits into 64,000
 const AAC = { besideNative: 48000, besideOwn: 40000 }; // by the encoder of the answers, of which our own makes 43,000
 const LARGEST = 4 * 1024 * 1024; // what the server takes as one chunk
 
-export function bestType(video) {
-  return (video ? VIDEO : AUDIO).find((type) => MediaRecorder.isTypeSupported(type)) ?? null;
+export function bestType(video, { userAgentData } = navigator) {
+  // Chromium makes H.264 with the least work. WebKit claims to put it into WebM as well, and then records nothing.
+  const first = userAgentData ? "video/webm;codecs=h264,opus" : "video/mp4";
+  return (video ? [first, ...VIDEO] : AUDIO).find((type) => MediaRecorder.isTypeSupported(type)) ?? null;
 }
 
 export class Recorder {
