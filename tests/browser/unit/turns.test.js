@@ -33,6 +33,29 @@ export const tests = {
     equal([after.phase, asked.at(-1)], ["thinking", { do: "post", turn: 2, kind: "skip" }]);
     equal(step(after, { type: "reply", prompt: QUESTION, turn: 3, at: 9900 })[0].phase, "speaking");
   },
+  "a button pressed in the middle of words over the agent keeps these words, and not a short call"() {
+    const over = step(speaking(), { type: "speech", from: 1000 })[0];
+    const kept = { do: "post", turn: 1, kind: "answer", from: 1000, to: 21000, unfinished: true };
+    for (const press of [{ type: "mode", mode: "text" }, { type: "pause" }, { type: "ask", kind: "repeat" }]) {
+      const [state, effects] = step(over, { ...press, at: 21000 });
+      equal([state.phase, names(effects)], ["thinking", ["stop-player", "open-track", "post"]]);
+      equal(effects.at(-1), kept);
+      equal(names(step(over, { ...press, at: 9000 })[1]).includes("open-track"), false);
+    }
+    const [after, effects] = step(over, { type: "finished", at: 21000 });
+    equal([after.phase, names(effects)], ["thinking", ["attend", "stop-player", "open-track", "post"]]);
+    equal(effects.at(-1), { do: "post", turn: 1, kind: "answer", from: 1000, to: 21000 });
+    const [thinks, held] = step(over, { type: "think", at: 21000 });
+    equal([thinks.phase, thinks.think, thinks.from, held.at(-1)], ["answering", true, 1000, { do: "wait" }]);
+  },
+  "words over the first of a reply that a button cuts off are more of the answer before"() {
+    const early = run([{ type: "reply", prompt: NEXT, turn: 2, at: 9000 }, { type: "speech", from: 10000 }], answered())[0];
+    const [state, effects] = step(early, { type: "mode", mode: "text", at: 30000 });
+    equal([state.phase, state.prompt.text], ["thinking", "What?"]);
+    equal(effects.at(-1), { do: "post", turn: 2, kind: "answer", from: 10000, to: 30000, unfinished: true, continues: true });
+    const [repeats, asked] = step(early, { type: "ask", kind: "repeat", at: 30000 });
+    equal([repeats.asks, asked.at(-1).unfinished], ["repeat", true]);
+  },
   "the last answer is given again while the next question is asked, or before anything is said to it"() {
     const offered = { ...NEXT, last_answer: "I was wrong." };
     const asking = step(answered(), { type: "reply", prompt: offered, turn: 2, at: 9000 })[0];
