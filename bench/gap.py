@@ -78,7 +78,7 @@ def talked(platform: Platform, given: argparse.Namespace) -> list[Gap]:
     with warnings.catch_warnings(), sync_playwright() as playwright:
         warnings.simplefilter("ignore")
         for _ in range(given.interviews):
-            one = Candidate(playwright, platform, answers=answers, questions=questions)
+            one = Candidate(playwright, platform, executable=CHROMIUM, answers=answers, questions=questions)
             try:
                 one.begin()
                 one.thanked(120.0 * given.questions)

@@ -159,7 +159,13 @@ def talked(platform: Platform, case: Case, *, seed: int) -> Talked:
     with warnings.catch_warnings(), sync_playwright() as playwright:
         warnings.simplefilter("ignore")
         one = Candidate(
-            playwright, platform, answers=ANSWERS, questions=QUESTIONS, is_video_enabled=case.video, intro="Hello."
+            playwright,
+            platform,
+            answers=ANSWERS,
+            executable=CHROMIUM,
+            questions=QUESTIONS,
+            is_video_enabled=case.video,
+            intro="Hello.",
         )
         one.link = one.link.replace(f":{platform.port}/", f":{line.port}/")
         try:

@@ -59,7 +59,14 @@ class Person:
             _key(move): voice.sound_of(move) for move in [HELLO, *self._moves, *self._plain] if move.act == "say"
         }
         self._phase, self._since, self._moved, self._online = "", 0.0, 0.0, 0.0
-        self.one = Candidate(playwright, platform, script=self._script(), questions=list(QUESTIONS), intro="Welcome.")
+        self.one = Candidate(
+            playwright,
+            platform,
+            script=self._script(),
+            executable=CHROMIUM,
+            questions=list(QUESTIONS),
+            intro="Welcome.",
+        )
         self.one.context.expose_binding("stereo_taken", self.recorded.take)
         session = self.one.context.new_cdp_session(self.one.page)
         session.send("Page.setBypassCSP", {"enabled": True})  # the recorder's worklet is no file of the page's server

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import mouth
-from .conftest import CHROMIUM, FLAGS
+from .conftest import FLAGS, HEADLESS
 from .rehearsal import LONGEST, Platform
 
 PROGRESS = "document.querySelector('[data-text=progress]').textContent"
@@ -40,6 +40,7 @@ class Candidate:
         booked: tuple[str, str] | None = None,
         answers: Mapping[str, str] = ANSWERS,
         script: str | None = None,
+        executable: str | None = HEADLESS,
         **flow: Any,
     ) -> None:
         self.platform = platform
@@ -49,7 +50,7 @@ class Candidate:
         """Run, track and number of what waited in the browser's database when its tab was killed."""
         self.context = playwright.chromium.launch_persistent_context(
             self._profile.name,
-            executable_path=CHROMIUM,
+            executable_path=executable,
             args=FLAGS,
             viewport={"width": 1280, "height": 900},
             reduced_motion="reduce",
@@ -125,11 +126,8 @@ class Candidate:
 
     def renderers(self) -> list[int]:
         """The page's process, and those that stand by for pages to come."""
-        found = [
-            pid
-            for pid in _descendants(os.getpid())
-            if "--type=renderer" in (line := _command(pid)) and self._profile.name in line
-        ]
+        browser = next(pid for pid in _descendants(os.getpid()) if self._profile.name in _command(pid))
+        found = [pid for pid in _descendants(browser) if "--type=renderer" in _command(pid)]
         assert found, "no page process"
         return found
 

@@ -4,13 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .fake_server import Running
-from .test_candidate_page import phase, start_writing, until
+from .test_candidate_page import BLOCK_MICROPHONE, phase, start_writing, until
 
 Way = Callable[[Any, Running], None]
 STATES: dict[str, Way] = {}
-BLOCK_MICROPHONE = (
-    "navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('no', 'NotAllowedError'); };"
-)
 
 
 def state(name: str) -> Callable[[Way], Way]:

@@ -13,6 +13,10 @@ from .conftest import assert_accessible, write_wav
 from .fake_server import Running
 from .speech import NOISE, spoken
 
+BLOCK_MICROPHONE = """
+navigator.mediaDevices.getUserMedia = async () => { throw new DOMException("no", "NotAllowedError"); };
+navigator.permissions.query = async () => ({ state: "denied" });
+"""
 WIDTHS = {"phone": {"width": 360, "height": 740}, "desk": {"width": 1280, "height": 800}}
 
 
@@ -149,9 +153,7 @@ def test_nothing_starts_without_consent_and_a_working_microphone(page: Any, serv
 def test_a_refused_microphone_is_explained(chromium: Any, server: Running) -> None:
     context = chromium.new_context()
     page = context.new_page()
-    page.add_init_script(
-        "navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('no', 'NotAllowedError'); };"
-    )
+    page.add_init_script(BLOCK_MICROPHONE)
     page.goto(server.page)
     page.check("#consent")
     page.click("[data-do=next]")

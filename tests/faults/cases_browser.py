@@ -29,7 +29,7 @@ def offline_and_killed(lab: Lab) -> Verdict:
     home = lab.directory / "rehearsal"
     home.mkdir()
     with sync_playwright() as playwright, platform_in(home) as platform:
-        one = Candidate(playwright, platform)
+        one = Candidate(playwright, platform, executable=CHROMIUM)
         try:
             return _break(lab, playwright, one)
         finally:
