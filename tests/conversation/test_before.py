@@ -109,7 +109,7 @@ def test_the_words_that_were_agreed_to_are_kept_in_the_language_they_were_read_i
     assert first in page, "what is kept is what stood on the page"
     recruiters = text_of(owner.browser, f"/interviews/{interview.id}")
     assert first in recruiters
-    assert f"Consent text {VERSION} in de-DE" in recruiters
+    assert f"Consent text, version {VERSION}, language de-DE" in recruiters
 
 
 def test_later_changes_of_the_flow_do_not_reach_what_was_agreed_to(
