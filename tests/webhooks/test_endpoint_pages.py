@@ -174,5 +174,5 @@ def test_the_dashboard_counts_a_failing_endpoint_for_administrators_alone(owner,
     }
     assert "failing" in counted[owner.member.role]
     assert "failing" not in counted[colleague.member.role]
-    assert "Failing since" in owner.browser.get("/webhooks").text
-    assert "Failing since" not in colleague.browser.get("/webhooks").text
+    assert "has been failing since" in owner.browser.get("/webhooks").text
+    assert "has been failing since" not in colleague.browser.get("/webhooks").text

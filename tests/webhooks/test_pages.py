@@ -145,7 +145,7 @@ def test_an_administrator_dismisses_an_exhausted_status_event(owner, delivery):
 def test_an_administrator_disables_and_enables_an_endpoint(owner, delivery):
     browser = owner.browser
     page = browser.post(f"/webhooks/endpoints/{delivery.endpoint_id}/disable", follow_redirects=True).text
-    assert "an administrator disabled it" in page
+    assert "An administrator disabled" in page
     db.session.expire_all()
     assert delivery.endpoint.disabled_by is DisabledBy.MEMBER
     assert delivery.state is DeliveryState.HELD

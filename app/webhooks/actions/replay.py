@@ -145,13 +145,14 @@ def _refuse(delivery: Delivery, now: datetime) -> None:
     closed = delivery.endpoint.disabled_at is not None
     is_gone = delivery.endpoint.removed_at is not None
     too_late = delivery.finished_at is not None and delivery.finished_at < now - REACH
+    is_over = too_late or delivery.body is None
     reasons = {
         "The webhook endpoint was removed.": is_gone,
         "The webhook endpoint is disabled. Enable it first.": closed,
         "A cancelled event cannot be sent.": delivery.state is DeliveryState.CANCELLED,
         "This event is being sent right now.": delivery.state is DeliveryState.SENDING,
         "This event is waiting for an earlier one. Replay that one.": delivery.state is DeliveryState.HELD,
-        "You can replay events for 30 days after they ended.": too_late or delivery.body is None,
+        "You can replay an event for 30 days after it was delivered or used all its attempts.": is_over,
     }
     for reason, holds in reasons.items():
         if holds:

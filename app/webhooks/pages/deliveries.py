@@ -125,7 +125,7 @@ def resend_range() -> AnyResponse:
         if since is None:
             raise Rejected("Choose a start time.", field="since")
         count = actions.resend_range(flow, since=since, until=until, failed_only=failed_only, by=current_member())
-        return _replayed(count) if count else "No event ended in this time range."
+        return _replayed(count) if count else "There is nothing to replay in this time range."
 
     return done(work, "", url_for("webhooks.index", flow=flow.id))
 

@@ -78,7 +78,7 @@ def _apply(channel: NoticeChannel, choices: Choices, *, check: Check) -> None:
     if not name or len(name) > LONGEST_NAME:
         raise Rejected(f"Enter a name with up to {LONGEST_NAME} characters, such as #hiring.", field="name")
     if not choices.kinds:
-        raise Rejected("Choose at least one kind of notice, or switch the channel off.", field="kinds")
+        raise Rejected("Choose at least one kind of notice.", field="kinds")
     if choices.address:
         _set_address(channel, choices.address, check=check)
     _refuse_other_service(channel.address_hint.partition("/")[0], choices.service)
