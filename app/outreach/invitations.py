@@ -34,6 +34,8 @@ class Row:
     outcome: str
     reason: str = ""
     interview: Interview | None = None
+    same_as: int | None = None
+    """Number of the first line with this email address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ def judge(
         if wrong:
             rows.append(Row(line, "refused", wrong))
         elif address in first:
-            rows.append(Row(line, "same", f"Same email address as in line {first[address]}."))
+            reason = f"Same email address as in line {first[address]}."
+            rows.append(Row(line, "same", reason, same_as=first[address]))
         elif standing is not None and not _is_over(standing, link_days):
             rows.append(Row(line, "same", _standing(standing), standing))
         else:

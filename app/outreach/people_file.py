@@ -62,7 +62,9 @@ def lines_of(text: str) -> list[Line]:
     clean = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     rows = _rows(clean)
     if not rows:
-        raise Rejected("The list is empty. Enter one candidate per line, the email address first.", field="rows")
+        raise Rejected(
+            "The list is empty. Enter one candidate per line: name and email address, in any order.", field="rows"
+        )
     order = _order(rows[0][1])
     if order is None:
         order = _order_without_header(rows[0][1])

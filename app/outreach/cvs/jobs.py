@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 LEASE = timedelta(minutes=12)
 """Longer than unpacking 200 files takes."""
 BROKEN_OFF = "Reading this file was interrupted three times. Upload it again."
-NO_TEXT = "This file has no text that can be read. It may be a scan. Upload a PDF with text, a Word or a text file."
+NO_TEXT = "This file has no text that can be read. It may be a scan. Upload a PDF with text, or a Word or text file."
 NO_CV = "This file cannot be read as a CV. Upload a PDF, DOCX, RTF or TXT file."
 
 _READING = claims.Work(

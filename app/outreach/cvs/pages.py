@@ -162,22 +162,24 @@ def _judged(
         row.line.number: row
         for row in invitations.judge(found.flow, taken, flaw=flaw_of_line, link_days=post().link_days)
     }
-    return [_row(row, values[row.id], judged.get(row.number), chosen=chosen) for row in to_check]
+    names = {row.number: row.name for row in to_check}
+    notes = {number: _note(row, names) for number, row in judged.items() if row.outcome != "new"}
+    return [_row(row, values[row.id], notes.get(row.number, ""), chosen=chosen) for row in to_check]
 
 
-def _row(
-    file: CvFile, values: dict[str, str | None], judged: invitations.Row | None, *, chosen: set[str] | None
-) -> Row:
-    reason = _flaw(values) or (_note(judged) if judged and judged.outcome != "new" else "")
+def _row(file: CvFile, values: dict[str, str | None], note: str, *, chosen: set[str] | None) -> Row:
+    reason = _flaw(values) or note
     is_chosen = not reason and not file.reason if chosen is None else file.id in chosen
     return Row(file, values, is_chosen, reason, bool(reason))
 
 
-def _note(judged: invitations.Row) -> str:
+def _note(judged: invitations.Row, names: dict[int, str]) -> str:
     """What a list of people says of its lines, said of files."""
     if not judged.line.email:
         return "No email address was found. Enter it, or leave this candidate out."
-    return judged.reason.replace("as in line", "as in file")
+    if judged.same_as is not None:
+        return f"Same email address as in “{names[judged.same_as]}”."
+    return judged.reason
 
 
 def _flaw(values: dict[str, str | None]) -> str:

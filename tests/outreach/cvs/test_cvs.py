@@ -161,7 +161,7 @@ def test_duplicates_are_marked_and_stay_out_until_they_are_corrected(owner: Pers
     page = _upload(owner, flow_id, ("ada.txt", ADA), ("bob.txt", BOB), ("again.txt", BOB))
     _worked()
     seen = owner.browser.get(page).text
-    for words in ("Already invited on", "Same email address as in file 2."):
+    for words in ("Already invited on", "Same email address as in “bob.txt”."):
         assert words in seen
     refused = owner.browser.post(page, data=_form())
     assert (refused.status_code, "Nothing has been created yet" in refused.text) == (422, True)
