@@ -118,7 +118,7 @@ def answer(candidate_request: CandidateRequest, *, state: RequestState, words: s
     if state is RequestState.OPEN:
         raise Rejected("Choose granted, declined or done.", field="state")
     if words is not None and len(words) > LONGEST_ANSWER:
-        raise Rejected(f"The message has {len(words)} characters. The maximum is {LONGEST_ANSWER}.", field="answer")
+        raise Rejected(f"The reply has {len(words)} characters. The maximum is {LONGEST_ANSWER}.", field="answer")
     before = candidate_request.state
     statement = (
         sa.update(CandidateRequest)

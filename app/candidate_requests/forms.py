@@ -10,11 +10,11 @@ ANSWERS = {RequestState.GRANTED: "Granted", RequestState.DECLINED: "Declined", R
 
 
 class AnswerForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
-    """The decision, with an optional message to the candidate."""
+    """The decision, with an optional reply to the candidate."""
 
     state = SelectField("Answer", choices={state.value: text for state, text in ANSWERS.items()}, validate_choice=False)
     answer = TextAreaField(
-        "Message to the candidate",
+        "Reply to the candidate",
         description="Shown on the candidate's page.",
         render_kw={"maxlength": LONGEST_ANSWER, "rows": 2},
     )

@@ -170,7 +170,7 @@ def _note_overrules(flow: InterviewFlow, before: Mapping[str, str], *, by: TeamM
 
 
 def close(flow: InterviewFlow, *, by: TeamMember | None = None) -> None:
-    """Create no further interviews. Those that exist can still be completed."""
+    """Create no further interviews. Those that exist can still be taken."""
     _refuse_archived(flow)
     _turn(flow, FlowStatus.CLOSED, action="flow.closed", by=by)
 

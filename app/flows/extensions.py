@@ -80,7 +80,7 @@ def _new_media(flow: InterviewFlow, changes: Mapping[str, Any]) -> media.Wanted:
 @blp.alt_response(409, description=_REFUSED)
 @blp.doc(**extension("closeInterviewFlow"))
 def close_interview_flow(interview_flow_id: str) -> dict[str, Any]:
-    """Create no further interviews from this flow. Those that exist can still be completed."""
+    """Create no further interviews from this flow. Those that exist can still be taken."""
     return _turned(interview_flow_id, actions.close)
 
 

@@ -292,7 +292,7 @@ def test_a_difference_is_explained_after_both_are_known(owner: Person, viewer: P
     assert "differ from the score" not in owner.browser.get(base).text
     rate(owner, interview, skills_value="5.0", motivation_value="4.0", overall_value="1.0")
     page = owner.browser.get(base)
-    assert "Why do your ratings differ from the score?" in words_of(page)
+    assert "Why do your ratings differ from the scores?" in words_of(page)
     assert 'name="skills_reason"' in page.text
     assert 'name="overall_reason"' in page.text
     assert 'name="motivation_reason"' not in page.text, "half a point is rounding"

@@ -82,7 +82,8 @@ def _piece(organization_id: str, *, after: int, upto: int) -> list[Any]:
 def _fits(chain: Chain, last: AuditCheck | None) -> bool:
     if last is None or last.number != chain.number or last.hash == chain.hash:
         return True
-    return chain.broken(chain.number, f"Entry {chain.number} or an earlier one was rewritten since the last check.")
+    flaw = f"Entry {chain.number} or an earlier one has been rewritten since the last check."
+    return chain.broken(chain.number, flaw)
 
 
 def keep_check(organization: Organization, chain: Chain) -> AuditCheck:

@@ -165,7 +165,7 @@ def save(flow_id: str) -> Answer:
 @pages.post("/flows/<flow_id>/close")
 def close(flow_id: str) -> Answer:
     """Create no further interviews from this flow."""
-    return _turned(flow_id, actions.close, "The flow is closed. Interviews that already exist can still be completed.")
+    return _turned(flow_id, actions.close, "The flow is closed. Interviews that already exist can still be taken.")
 
 
 @pages.post("/flows/<flow_id>/reopen")

@@ -46,7 +46,7 @@ MOST_OF_DOCUMENTS = 20_000
 SILENCE = bytes(SPEECH_RATE)
 """Half a second of 16-bit samples."""
 BROKEN_OFF = "Processing was interrupted three times. Try again, or ask your operator to check the worker's log."
-UNEXPECTED = "Processing failed with an unexpected error. Your operator finds details in the worker's log."
+UNEXPECTED = "An unexpected error occurred. Your operator can find details in the worker's log."
 
 FAILED_AS_ASKED = "the test key requested a failure; try again to complete the interview"
 TEST_SCORES = {

@@ -184,7 +184,7 @@ def cancel(run_id: str) -> AnyResponse:
     count = cancel_run(queries.run_seen_by(member, run_id), by=member)
     db.session.commit()
     words = (
-        f"Cancelled {_interviews(count)}. Scores that already exist are kept."
+        f"Cancelled the scoring of {_interviews(count)}. Scores that already exist are kept."
         if count
         else "There was nothing to cancel."
     )
