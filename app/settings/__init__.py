@@ -165,7 +165,10 @@ class Settings:
         "How the connection to the mail server is encrypted.",
     )
     smtp_from: str = var(
-        "SMTP_FROM", text, "", "Sender address of mail. Its name is shown where no organization's name is."
+        "SMTP_FROM",
+        text,
+        "",
+        "Sender address of mail. Its display name is used for email without an organization's name.",
     )
 
     link_expiry_days: int = var(
