@@ -177,6 +177,6 @@ def _fluency(fluency: Fluency | None, *, cap: float) -> Evidence:
         return Evidence(FLUENCY, None, NOT_ASSESSED, "word times", reason)
     reason = (
         f"{fluency.seconds:.0f} s of answers: {fluency.pace:.0f} words a minute,"
-        f" {100 * fluency.share:.0f} % of the time in words, {fluency.run:.1f} words between pauses"
+        f" {100 * fluency.share:.0f}% of the time in words, {fluency.run:.1f} words between pauses"
     )
     return Evidence(FLUENCY, round(min(fluency.score, cap), 1), MEASURED, "word times", reason)

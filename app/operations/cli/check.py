@@ -226,8 +226,8 @@ def look_at_decoders(_config: Settings) -> tuple[bool, str]:
     if video.is_cut_off():
         return True, "run without a network"
     return True, (
-        "keep the network, because this system gives them no network namespace of their own; restrict what this host "
-        "can reach (docs/operations.md, Containers)"
+        "keep the network, because this system does not give them a separate network namespace; restrict what this "
+        "host can reach (docs/operations.md, Containers)"
     )
 
 

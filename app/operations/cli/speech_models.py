@@ -114,7 +114,7 @@ def verify(names: tuple[str, ...]) -> None:
     if not present:
         click.echo(f"There are no models in {store.folder}.")
     if problems:
-        raise Failed("run parley models install with the names above to fetch what is wrong again")
+        raise Failed("run parley models install with the names above to fetch those models again")
 
 
 @models.command()

@@ -167,7 +167,7 @@ def _database() -> list[Metric]:
         ),
         _gauge(
             "parley_answers",
-            "Answers that wait to be recognized once more, or are.",
+            "Answers that are waiting to be recognized again, or are being recognized.",
             _by(queries.answers()),
             names=("hearing",),
         ),

@@ -154,7 +154,7 @@ class WhisperTranscriber:
     def _needed(self, language: str) -> Served:
         served = self._served(language)
         if served is None:
-            raise HostAway(f"no model for {language} is there, or the speech host cannot be reached")
+            raise HostAway(f"there is no model for {language}, or the speech host cannot be reached")
         return served
 
     def _whole(self, pcm: bytes, language: str, *, is_final: bool) -> Heard:
