@@ -108,7 +108,7 @@ def named(name: str, field: str) -> str:
     """The name without spaces around it. Raises Rejected for one that is empty or too long."""
     cleaned = name.strip()
     if not cleaned or "\x00" in cleaned or len(cleaned) > NAME_MOST:
-        raise Rejected(f"must have 1 to {NAME_MOST} characters", field=field)
+        raise Rejected(f"must have 1 to {NAME_MOST} characters and no NUL", field=field)
     return cleaned
 
 
