@@ -210,11 +210,11 @@ const events = {
     if (!open(state)) return nothing(state);
     if (state.phase === "answering") return [{ ...state, think: !state.think }, [{ do: state.think ? "go-on" : "wait" }]];
     if (state.phase === "listening") return [{ ...state, think: !state.think, since: at }, []];
-    if (awaits(state)) return takeUp({ ...state, think: true }, { from: at }, [...forget(state), ...hush(state)]);
     if (said(state, at)) {
       const [after, effects] = take({ ...state, call: { ...state.call, to: null } });
       return [{ ...after, think: true }, [...effects, { do: "wait" }]];
     }
+    if (awaits(state)) return takeUp({ ...state, think: true }, { from: at }, [...forget(state), ...hush(state)]);
     const [after, effects] = afterPrompt(state, at);
     return [{ ...after, think: true }, [...forget(state), ...hush(state), ...effects]];
   },

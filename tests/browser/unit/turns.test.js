@@ -54,6 +54,9 @@ export const tests = {
     equal([state.phase, state.prompt.text], ["thinking", "What?"]);
     equal(effects.at(-1), { do: "post", turn: 2, kind: "answer", from: 10000, to: 30000, unfinished: true, continues: true });
     const [repeats, asked] = step(early, { type: "ask", kind: "repeat", at: 30000 });
+    const moment = run([{ type: "reply", prompt: MOMENT, turn: 2, at: 9000 }, { type: "speech", from: 10000 }], answered())[0];
+    const [thinks] = step(moment, { type: "think", at: 30000 });
+    equal([thinks.phase, thinks.think, thinks.from, thinks.continues], ["answering", true, 10000, true]);
     equal([repeats.asks, asked.at(-1).unfinished], ["repeat", true]);
   },
   "the last answer is given again while the next question is asked, or before anything is said to it"() {
