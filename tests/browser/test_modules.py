@@ -43,6 +43,8 @@ def test_module(workshop: Any, name: str, sentence: str) -> None:
         }""",
         [name, sentence],
     )
+    if name == "conversation.test.js":
+        workshop.reload()  # hundreds of talks leave work behind, for which the next test would wait a minute
     assert failure is None
 
 
