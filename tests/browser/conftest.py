@@ -33,8 +33,8 @@ from .wcag import axe
 NAMES = (os.environ.get("CHROMIUM") or "chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((found for name in NAMES if (found := shutil.which(name))), None)
 HEADLESS = CHROMIUM if "CHROMIUM" in os.environ else shutil.which("chromium-headless-shell") or CHROMIUM
-"""The same release without windows, where it is installed: Chromium itself draws one for each context, hidden or not,
-and takes twice the time. What ends at the person's own yes or no is tested in CHROMIUM."""
+"""Chromium without windows, where it is installed: half the work, because Chromium itself draws a window for each
+context, even if it is not shown. What a browser asks its user is tested in CHROMIUM."""
 FLAGS = [
     "--no-sandbox",
     "--use-fake-ui-for-media-stream",

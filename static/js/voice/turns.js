@@ -44,11 +44,8 @@ const hush = (state) => (sounding(state) ? [{ do: "stop-player" }] : []);
 const forget = (state) => (state.call?.asked ? [{ do: "drop-track" }] : []);
 const ended = (state, at) => state.resumed && { ...state.resumed, to: state.resumed.to ?? at };
 const QUIET = { call: null, think: false };
-// Whether words were said over the agent: who then presses a button has said them as part of an answer. No one can be
-// asked what they were by then, so their length decides.
+// Whether words were said over the agent. Who then presses a button cannot be asked what they were, so their length decides.
 const said = ({ phase, call }, at) => phase === "interrupted" && (call.asked ? call.length : (call.to ?? at) - call.from) >= LONG_CALL;
-const until = (state, at) => ({ ...state, call: { ...state.call, to: state.call.to ?? at } });
-const goesOnLater = (state) => state.mode === "text" || state.pausing || state.asks;
 
 function post(state, before, body) {
   const more = state.continues ? { continues: true } : {};
@@ -73,7 +70,7 @@ function take(state) {
   const next = { ...state, phase: "answering", from, ...QUIET };
   const effects = [...hush(state), ...(state.call.asked ? [] : [{ do: "open-track", from }])];
   if (to === null) return [next, effects];
-  const [after, more] = goesOnLater(state) ? part(next, to) : answer(next, to);
+  const [after, more] = answer(next, to);
   return [after, [...effects, ...more]];
 }
 
@@ -87,7 +84,7 @@ function takeUp(state, { from, to = null }, before) {
   const next = { ...state, call: null, phase: "answering", prompt: state.former, former: null, resumed: null, continues: true, from };
   const effects = [...before, { do: "show" }, { do: "open-track", from }, ...(state.think ? [{ do: "wait" }] : [])];
   if (to === null) return [next, effects];
-  const [after, more] = goesOnLater(state) ? part(next, to) : answer(next, to);
+  const [after, more] = state.mode === "text" || state.pausing ? part(next, to) : answer(next, to);
   return [after, [...effects, ...more]];
 }
 
@@ -191,10 +188,6 @@ const events = {
   finished(state, { at }) {
     if (state.phase === "lingering") return leave(state);
     if (!open(state) || state.mode !== "voice") return nothing(state);
-    if (said(state, at)) {
-      const [after, effects] = take(until(state, at));
-      return [after, [{ do: "attend" }, ...effects]];
-    }
     if (sounding(state)) {
       const [after, effects] = afterPrompt(state, at);
       return [after, [...forget(state), ...hush(state), ...effects]];
@@ -210,10 +203,6 @@ const events = {
     if (!open(state)) return nothing(state);
     if (state.phase === "answering") return [{ ...state, think: !state.think }, [{ do: state.think ? "go-on" : "wait" }]];
     if (state.phase === "listening") return [{ ...state, think: !state.think, since: at }, []];
-    if (said(state, at)) {
-      const [after, effects] = take({ ...state, call: { ...state.call, to: null } });
-      return [{ ...after, think: true }, [...effects, { do: "wait" }]];
-    }
     if (awaits(state)) return takeUp({ ...state, think: true }, { from: at }, [...forget(state), ...hush(state)]);
     const [after, effects] = afterPrompt(state, at);
     return [{ ...after, think: true }, [...forget(state), ...hush(state), ...effects]];
@@ -225,7 +214,6 @@ const events = {
   // What was spoken of an answer by then is kept first.
   ask(state, { kind, at }) {
     if (!open(state) || !ASKS.has(kind)) return nothing(state);
-    if (said(state, at)) return take(until({ ...state, asks: kind }, at));
     return state.phase === "answering" ? part({ ...state, asks: kind }, at) : post(state, hush(state), { kind });
   },
   // The last answer is given again: its question is put once more.
@@ -243,7 +231,6 @@ const events = {
     const attend = mode === "voice" ? [{ do: "attend" }] : [];
     if (state.phase === "answering") return part(next, at);
     if (state.phase === "thinking") return [{ ...next, resumed: ended(state, at) }, attend];
-    if (said(state, at)) return take(until(next, at));
     if (state.phase === "interrupted") return goBack(next);
     if (state.phase !== "listening") return [next, attend];
     return [{ ...next, phase: "listening", since: at, from: null }, [{ do: "listen" }]];
@@ -254,7 +241,6 @@ const events = {
     if (state.phase === "thinking") return [{ ...state, pausing: !state.pausing, resumed: ended(state, at) }, []];
     if (!open(state)) return nothing(state);
     if (state.phase === "answering") return part({ ...state, pausing: true }, at);
-    if (said(state, at)) return take(until({ ...state, pausing: true }, at));
     return [{ ...state, ...QUIET, phase: "paused", former: null, again: sounding(state) }, [...forget(state), ...hush(state), { do: "pause" }]];
   },
   // A prompt that was cut off by the pause, or came during it, is said from its beginning.
@@ -272,7 +258,13 @@ const events = {
   },
 };
 
+const PRESSES = new Set(["finished", "think", "ask", "mode", "pause"]);
+
 export function step(state, event) {
   if (state.phase === "stopped") return nothing(state);
-  return events[event.type](state, event);
+  if (!PRESSES.has(event.type) || !said(state, event.at)) return events[event.type](state, event);
+  // The words take the turn first, and the button is pressed in the middle of them.
+  const [taken, effects] = take({ ...state, call: { ...state.call, to: null } });
+  const [after, more] = step(taken, event);
+  return [after, [...effects, ...more]];
 }

@@ -43,8 +43,8 @@ export const tests = {
       equal(names(step(over, { ...press, at: 9000 })[1]).includes("open-track"), false);
     }
     const [after, effects] = step(over, { type: "finished", at: 21000 });
-    equal([after.phase, names(effects)], ["thinking", ["attend", "stop-player", "open-track", "post"]]);
-    equal(effects.at(-1), { do: "post", turn: 1, kind: "answer", from: 1000, to: 21000 });
+    equal([after.phase, names(effects)], ["thinking", ["stop-player", "open-track", "attend", "post"]]);
+    equal(effects.at(-1), { do: "post", turn: 1, kind: "answer", from: 1000, to: 21000, sure: true });
     const [thinks, held] = step(over, { type: "think", at: 21000 });
     equal([thinks.phase, thinks.think, thinks.from, held.at(-1)], ["answering", true, 1000, { do: "wait" }]);
   },
