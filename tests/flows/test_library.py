@@ -44,7 +44,7 @@ def test_a_flow_is_saved_as_a_template_and_starts_another(colleague: Person, mak
     flow.webhook_url, flow.logo_key = "https://example.com/hook", "logos/x.png"
     db.session.commit()
     said = colleague.browser.post(f"/flows/{flow.id}/template", data={"name": " Night  nurse "}, follow_redirects=True)
-    assert "The template “Night nurse” was saved for the " in said.text
+    assert f"The template “Night nurse” was saved for the {flow.team.name} team." in said.text
     assert "Your organization's templates" in said.text
     assert said.text.index("Night nurse") < said.text.index("Customer service representative")
     template = db.session.query(FlowTemplate).one()
@@ -297,9 +297,10 @@ def test_a_question_of_the_editor_is_saved_to_the_bank(colleague: Person, make_f
     flow = make_flow(language="de-DE")
     data = _typed(colleague, keep="1", language="de-DE", **{"questions-1": "Was reizt Sie?"})
     said = colleague.browser.post(f"/flows/{flow.id}/edit", data=data).text
-    assert "Question 2 was saved to the bank of the " in said
+    assert f"Question 2 was saved to the bank of the {flow.team.name} team." in said
     assert [(one.text, one.language, one.team_id) for one in _bank()] == [("Was reizt Sie?", "de-DE", flow.team_id)]
-    assert "already in this team" in colleague.browser.post(f"/flows/{flow.id}/edit", data=data).text
+    again = colleague.browser.post(f"/flows/{flow.id}/edit", data=data)
+    assert "This question is already in this team&#39;s question bank." in again.text
     for number in ("7", "x", "-1", "99999"):
         page = colleague.browser.post("/flows/new", data=_typed(colleague, keep=number))
         assert "An empty question cannot be saved to the bank." in page.text
