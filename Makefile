@@ -65,10 +65,10 @@ ranges: install-dev ## install the wheel with the newest of every dependency, th
 machines: ## install and run Parley, its demo and its tests in fresh roots of Debian 12, 13 and forky, and with bad luck; needs root and mmdebstrap
 	@.ci/machines $(RELEASES)
 
-image: install-dev ## build the container image, run the demo in it, and run the compose file's services as processes; needs root, buildah and mmdebstrap
-	@rm -rf build/image && mkdir -p build
-	@.ci/image build/image
-	@$(BIN)/python .ci/compose.py build/image
+image: install-dev ## build the container images, run the demo in them, and run the compose file's services as processes; needs root, buildah and mmdebstrap
+	@rm -rf build/images && mkdir -p build
+	@.ci/image build/images
+	@$(BIN)/python .ci/compose.py build/images
 
 bench: install-dev ## run the benchmarks; figures are ratios to a floor of the same run
 	@.ci/bench

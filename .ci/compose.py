@@ -1,8 +1,8 @@
 """Runs docs/deploy/compose.yaml without containers: each service's own command, settings, volumes, health check.
 
-    .venv/bin/python .ci/compose.py IMAGE
+    .venv/bin/python .ci/compose.py IMAGES
 
-IMAGE is the directory that ``.ci/image DIRECTORY`` left. Parley's services run in it: read-only, with the file's
+IMAGES is the directory that ``.ci/image DIRECTORY`` left. Parley's services run in them: read-only, with the file's
 volumes and temporary file systems, without privileges. PostgreSQL, Valkey and Caddy are this machine's programs.
 SeaweedFS is run if its program ``weed`` is here; otherwise moto answers at its address, and the report says so. Each
 service has its own network and finds the others by name. Then an organization is created as the file says, a candidate
@@ -65,8 +65,8 @@ def postgresql() -> Path:
 class Installation:
     """The services of the file, each in a network namespace on one bridge."""
 
-    def __init__(self, place: Path, image: Path) -> None:
-        self.place, self.image = place, image
+    def __init__(self, place: Path, images: Path) -> None:
+        self.place, self.images = place, images
         self.whole = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
         self.services: dict[str, Service] = self.whole["services"]
         names = re.findall(
@@ -109,8 +109,12 @@ class Installation:
         return {name: filled(value, self.variables) for name, value in service.get("environment", {}).items()}
 
     def is_ours(self, service: Service) -> bool:
-        """Whether it runs Parley's image."""
+        """Whether it runs an image of Parley."""
         return "build" in service
+
+    def image(self, service: Service) -> Path:
+        """The directory of its image."""
+        return self.images / str(service["build"]["target"])
 
     def command(self, name: str, words: list[str] | None = None) -> list[str]:
         """What to run on this machine for a service, or for another command in its place."""
@@ -125,7 +129,7 @@ class Installation:
         service = self.services[name]
         root = self.place / "roots" / f"{name}-{secrets.token_hex(3)}"
         root.mkdir(parents=True)
-        lines = [f"mount --bind {self.image} {root}", f"mount -o remount,bind,ro {root}"]
+        lines = [f"mount --bind {self.image(service)} {root}", f"mount -o remount,bind,ro {root}"]
         lines += [f"mount -t proc proc {root}/proc", f"mount --bind /dev {root}/dev"]
         lines += [f"mount --bind {self.place}/hosts {root}/etc/hosts"]
         for one in service["tmpfs"]:
@@ -135,16 +139,17 @@ class Installation:
             lines.append(
                 f"mount --bind {self.volume(source if target else f'{name}{source}')} {root}{target or source}"
             )
-        variables = self._image_variables() + [f"{key}={value}" for key, value in self.environment(service).items()]
+        settings = [f"{key}={value}" for key, value in self.environment(service).items()]
+        variables = self._image_variables(service) + settings
         if not service["read_only"] or service["cap_drop"] != ["ALL"]:
             raise SystemExit(f"{name} may do more than this script lets it do")
         without = f"--reuid={USER} --regid={USER} --clear-groups --no-new-privs --bounding-set=-all"
         lines += [f'exec chroot {root} setpriv {without} env -i "$@"']
         return ["unshare", "--mount", "sh", "-ec", "\n".join(lines), name, *variables, "parley", *words]
 
-    def _image_variables(self) -> list[str]:
+    def _image_variables(self, service: Service) -> list[str]:
         """``NAME=value`` for each variable that the Containerfile sets."""
-        return Path(f"{self.image}.env").read_text(encoding="utf-8").splitlines()
+        return Path(f"{self.image(service)}.env").read_text(encoding="utf-8").splitlines()
 
     def _db(self, words: list[str]) -> list[str]:
         """PostgreSQL: sets up an empty volume as the image does, with role.sh, and runs the command."""
@@ -284,8 +289,8 @@ class Installation:
             words = [shutil.which(words[0]) or "redis-cli", *words[1:]]
         elif name == "db":
             words = [str(postgresql() / words[0]), *words[1:]]
-        elif self.is_ours(self.services[name]):
-            words = ["chroot", str(self.image), "env", *self._image_variables(), *words]
+        elif self.is_ours(service := self.services[name]):
+            words = ["chroot", str(self.image(service)), "env", *self._image_variables(service), *words]
         patience = seconds(self.services[name]["healthcheck"]["timeout"])
         with contextlib.suppress(subprocess.TimeoutExpired):
             command = ["ip", "netns", "exec", name, *words]
@@ -317,11 +322,11 @@ def _do(*words: object, env: dict[str, str] | None = None) -> None:
 
 
 @contextlib.contextmanager
-def installed(image: Path) -> Iterator[Installation]:
+def installed(images: Path) -> Iterator[Installation]:
     """Everything of the file, started in its order; stopped and removed at the end."""
     place = Path(tempfile.mkdtemp(prefix="parley-compose-"))
     place.chmod(0o755)
-    here = Installation(place, image)
+    here = Installation(place, images)
     try:
         here.wire()
         yield here
@@ -352,13 +357,13 @@ def make_bucket(here: Installation) -> None:
     _do("ip", "netns", "exec", "s3", *words, env={**os.environ, **env, "AWS_DEFAULT_REGION": "us-east-1"})
 
 
-def main(image: Path) -> None:
+def main(images: Path) -> None:
     """See above."""
-    if not Path(f"{image}.env").is_file():
-        print(f"LEFT OUT: the compose file, because no image is at {image}")
+    if not (images / "speech.env").is_file():
+        print(f"LEFT OUT: the compose file, because no images are in {images}")
         return
     alone()
-    with installed(image) as here:
+    with installed(images) as here:
         try:
             for name in ("db", "redis", "s3", "proxy"):
                 here.command(name)

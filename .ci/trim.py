@@ -1,13 +1,16 @@
-"""Makes an installed Parley small for its container image. docs/deploy/Containerfile runs it inside the environment.
+"""Makes an installed Parley small for its container images. docs/deploy/Containerfile runs it inside the environment.
 
 ``remove`` deletes what Parley never loads: tests, debug symbols, data of other services and languages, the installer.
+Then it moves what only speech engines need to the directory ``engines`` beside the environment, in the same tree.
 ``compile`` imports every module that the code of Parley names anywhere, so that exactly those have bytecode on a root
 file system that cannot be written. It fails where one cannot be imported: then ``remove`` has taken too much.
+``compile-without-engines`` is the same for the environment from which the engines were moved.
 """
 
 import ast
 import hashlib
 import importlib
+import importlib.metadata
 import os
 import pkgutil
 import shutil
@@ -59,14 +62,18 @@ LEFT_OUT = {
 """Patterns below site-packages, by what they are."""
 OPTIONAL = {"fontTools", "httpx2", "mcp", "mcp_types", "pocketsphinx", "pyopenjtalk", "starlette", "uvicorn"}
 """Packages that Parley does without; those of ``parley mcp`` are an extra."""
+ENGINES = {"ctranslate2", "faster-whisper", "onnxruntime", "piper-tts"}
+"""Dependencies of Parley that only the processes of a speech host import."""
+ENGINE_MODULES = {"ctranslate2", "faster_whisper", "onnxruntime", "piper", "tokenizers"}
 STARTS = (".__main__", ".wsgi")
 """Modules of Parley that start something when they are imported; the second would leave a secret key in the image."""
 
 
 def main(word: str) -> None:
-    """``remove`` or ``compile``."""
-    if word == "compile":
-        compiled(Path(importlib.import_module("app").__path__[0]))
+    """``remove``, ``compile`` or ``compile-without-engines``."""
+    if word != "remove":
+        without = OPTIONAL | ENGINE_MODULES if word == "compile-without-engines" else OPTIONAL
+        compiled(Path(importlib.import_module("app").__path__[0]), without=without)
         return
     packages = Path(sysconfig.get_path("purelib"))
     took = {
@@ -81,10 +88,15 @@ def main(word: str) -> None:
         path for path in (packages / "botocore" / "data").iterdir() if path.is_dir() and path.name not in SERVICES
     )
     took["other languages' dates"] = deleted(other_locales(packages / "babel" / "locale-data"))
-    took["files that are there twice"] = linked(path for path in packages.rglob("*") if path.is_file())
+    engines = [path for name in only_engines() for path in places(name, packages)]
+    took["files that are there twice"] = linked(packages, last=engines)
     deleted(Path(sys.prefix, "bin").glob("pip*"))
     for what, size in sorted(took.items(), key=lambda one: -one[1]):
         print(f"{size / 1e6:7.1f} MB  {what}")
+    aside = Path(sys.prefix).with_name("engines") / packages.relative_to(sys.prefix)
+    aside.mkdir(parents=True)
+    for path in engines:
+        shutil.move(path, aside / path.name)
 
 
 def deleted(paths: Iterable[Path]) -> int:
@@ -114,11 +126,53 @@ def stripped(libraries: Iterable[Path]) -> int:
     return size
 
 
-def linked(files: Iterable[Path], *, least: int = 64_000) -> int:
-    """Make a link of every larger file that is there already. Returns the bytes that they had."""
+def only_engines() -> set[str]:
+    """The distributions that Parley would not need without ENGINES."""
+    needs = requirements("parley")
+    return closure(needs & ENGINES) - closure(needs - ENGINES)
+
+
+def closure(names: set[str]) -> set[str]:
+    """These distributions, and whatever they require, where it is installed."""
+    found: set[str] = set()
+    while names:
+        found |= names
+        names = {needed for name in names for needed in requirements(name)} - found
+    return found
+
+
+def requirements(name: str) -> set[str]:
+    """What an installed distribution requires here without its extras. Empty where it is not installed."""
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    try:
+        lines = importlib.metadata.requires(name) or []
+    except importlib.metadata.PackageNotFoundError:
+        return set()
+    needed = [Requirement(line) for line in lines]
+    return {canonicalize_name(one.name) for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})}
+
+
+def places(name: str, packages: Path) -> list[Path]:
+    """The files and directories of a distribution that lie in ``packages`` itself."""
+    try:
+        files = importlib.metadata.files(name) or []
+    except importlib.metadata.PackageNotFoundError:
+        return []
+    paths = {packages / file.parts[0] for file in files if file.parts[0] != ".."}
+    return sorted(path for path in paths if path.exists())
+
+
+def linked(packages: Path, *, last: Iterable[Path], least: int = 64_000) -> int:
+    """Make a link of every larger file that is there already. Returns the bytes that they had.
+
+    Files of ``last`` may become links to others, but no other file a link to one of them.
+    """
     first: dict[str, Path] = {}
     size = 0
-    for path in sorted(files):
+    files = [path for path in packages.rglob("*") if path.is_file()]
+    for path in sorted(files, key=lambda path: (any(map(path.is_relative_to, last)), path)):
         if path.is_symlink() or path.stat().st_size < least:
             continue
         same = first.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), path)
@@ -136,8 +190,11 @@ def other_locales(folder: Path) -> Iterator[Path]:
     return (path for path in folder.glob("*.dat") if path.stem.split("_")[0] not in kept)
 
 
-def compiled(product: Path) -> None:
-    """Import all of ``product`` and whatever it names, which writes bytecode. Exits where a module is missing."""
+def compiled(product: Path, *, without: set[str]) -> None:
+    """Import all of ``product`` and whatever it names, which writes bytecode.
+
+    Exits where a module is missing that is not in a package of ``without``.
+    """
     sys.dont_write_bytecode = False
     missing = []
     own = {one.name for one in pkgutil.walk_packages([str(product)], "app.") if not one.name.endswith(STARTS)}
@@ -145,7 +202,7 @@ def compiled(product: Path) -> None:
         try:
             importlib.import_module(name)
         except ImportError as error:
-            if (error.name or name).split(".")[0] not in OPTIONAL:
+            if (error.name or name).split(".")[0] not in without:
                 missing.append(f"{name}: {error}")
     if missing:
         raise SystemExit("Parley needs modules that are not there:\n  " + "\n  ".join(missing))

@@ -93,6 +93,10 @@ def test_compose_hears_with_models_that_are_in_a_volume(compose: dict[str, Any])
     assert fetches["command"] == ["models", "install", "default"]
     assert fetches["volumes"] == [f"models:{place}"]
     assert serves["volumes"] == [f"models:{place}:ro"]
+    for name, service in ours(compose).items():
+        target = "speech" if service in (fetches, serves) else "parley"
+        assert service["build"]["target"] == target, name
+        assert service["image"].partition(":")[0] == {"speech": "parley-speech"}.get(target, target)
     assert not serves["depends_on"], "it serves what is there, and what arrives later"
     built = Settings.from_env({**filled(serves["environment"]), "DATA_DIR": "/tmp"})
     assert (built.stt_provider[0], built.models_dir) == ("whisper", Path(place))
@@ -180,13 +184,21 @@ def test_the_image_has_all_that_parley_reads_and_runs_as_nobody() -> None:
     ignored = (DEPLOY / "Containerfile.dockerignore").read_text(encoding="utf-8").split()
     assert {line[1:] for line in ignored if line.startswith("!")} == copied
     ((version, slim),) = re.findall(
-        r"^FROM \S+/python:(\S+) AS build$(?:.|\n)*^FROM \S+/python:(\S+)$", text, re.MULTILINE
+        r"^FROM \S+/python:(\S+) AS build$(?:.|\n)*^FROM \S+/python:(\S+) AS parley$", text, re.MULTILINE
     )
     assert slim == f"{version}-slim", "the stage with compilers is not the one that is kept"
     supported = re.findall(r"python(3\.\d+)", (ROOT / ".ci" / "venv").read_text(encoding="utf-8"))
     assert version in supported
     assert set(re.findall(r"python(3\.\d+)", text)) == {version}
-    assert re.findall(r"^USER (\S+)$", text, re.MULTILINE) == ["10001"]
+    # As root, the second image only gets its engines.
+    assert re.findall(r"^(?:FROM .*|USER .*)$", text, re.MULTILINE)[1:] == [
+        f"FROM docker.io/library/python:{slim} AS parley",
+        "USER 10001",
+        "FROM parley AS speech",
+        "USER 0",
+        "USER 10001",
+        "FROM parley",
+    ]
     assert 'ENTRYPOINT ["parley"]' in text
     (block,) = re.findall(r"^ENV ((?:.*\\\n)*.*)$", text, re.MULTILINE)
     assert set(re.findall(r"([A-Z_]+)=", block)) <= known() | OTHERS

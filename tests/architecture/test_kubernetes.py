@@ -89,7 +89,7 @@ def test_a_field_that_the_api_does_not_have_is_found() -> None:
         kubernetes_validate.validate(wrong, VERSIONS[-1], strict=True)
 
 
-def test_the_kustomization_names_every_file_and_our_image() -> None:
+def test_the_kustomization_names_every_file_and_our_images() -> None:
     whole = yaml.safe_load((FOLDER / "kustomization.yaml").read_text(encoding="utf-8"))
     generated = [one["envs"][0] for one in (*whole["configMapGenerator"], *whole["secretGenerator"])]
     assert generated == ["settings.env", "secrets.env"]
@@ -97,8 +97,9 @@ def test_the_kustomization_names_every_file_and_our_image() -> None:
     there = {path.name for path in FOLDER.iterdir() if path.name != "secrets.env"}
     assert there == {*whole["resources"], *others}
     assert whole["namespace"] in named("Namespace")
-    (image,) = whole["images"]
-    assert {container["image"] for _, _, container in containers()} == {image["name"]}
+    used = {(container["image"], name == "speech") for name, _, container in containers()}
+    assert used == {("parley", False), ("parley-speech", True)}
+    assert {image["name"] for image in whole["images"]} == {image for image, _ in used}
 
 
 def test_pods_keep_the_restricted_standard() -> None:

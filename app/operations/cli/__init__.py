@@ -149,13 +149,13 @@ def worker() -> None:
 @parley.command()
 def speech() -> None:
     """Run the speech host, which loads each speech model once per machine."""
-    from app.operations.processes import CannotListen, run_speech
+    from app.operations.processes import CannotServe, run_speech
 
     config = settings()
     configure_logging(config)
     try:
         run_speech(config, say=_say)
-    except CannotListen as error:
+    except CannotServe as error:
         raise Failed(str(error)) from None
 
 

@@ -237,7 +237,7 @@ def _speech_host(config: Settings) -> tuple[bool, str]:
     from app.operations.processes.speech import has_host_engines
 
     if not has_host_engines(config):
-        return True, "not needed: no engine of STT_PROVIDER or TTS_PROVIDER runs in it"
+        return True, "not needed: no installed engine of STT_PROVIDER or TTS_PROVIDER runs in it"
     host = SpeechHost(config)
     try:
         offers = host.state(wait=HOST_SECONDS)

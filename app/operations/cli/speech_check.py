@@ -9,7 +9,7 @@ from app.gateways.speech.engines.kokoro import KokoroSpeaker
 from app.gateways.speech.engines.piper import PiperSpeaker
 from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber, is_installed
 from app.gateways.speech.host.client import SpeechHost
-from app.gateways.speech.host.installed import offers
+from app.gateways.speech.host.installed import PACKAGES, installed_engines, offers
 from app.gateways.speech.host.machine import this_machine
 from app.gateways.speech.host.offers import Offers
 from app.gateways.speech.model_files import ModelStore, wanted
@@ -25,7 +25,7 @@ DEMONSTRATION = " (a demonstration)"
 def look_at_models(config: Settings) -> tuple[bool, str]:
     """Whether models of the default are missing; never a failure, because interviews use the engines that are there."""
     if not has_host_engines(config):
-        return True, "not needed: no engine of STT_PROVIDER or TTS_PROVIDER uses them"
+        return True, "not needed: no installed engine of STT_PROVIDER or TTS_PROVIDER uses them"
     store = ModelStore(config.models_dir)
     missing = [name for name in wanted.defaults(wanted.DEFAULT_LANGUAGES, this_machine()) if store.path(name) is None]
     here = ", ".join(store.installed()) or "none"
@@ -62,11 +62,15 @@ def look_at_languages(config: Settings) -> tuple[bool, str]:
 
 
 def left_out(config: Settings) -> str:
-    """A sentence about an engine of STT_PROVIDER that is not installed; empty where all are."""
-    if "pocketsphinx" not in config.stt_provider or is_installed():
+    """A sentence about the engines of STT_PROVIDER and TTS_PROVIDER that are not installed; empty where all are."""
+    here = installed_engines() | ({"pocketsphinx"} if is_installed() else set())
+    elsewhere = set(PACKAGES) if config.speech_host else set()
+    named = dict.fromkeys((*config.stt_provider, *config.tts_provider))
+    missing = [name for name in named if name in {*PACKAGES, "pocketsphinx"} - here - elsewhere]
+    if not missing:
         return ""
-    here = f"Python {'.'.join(platform.python_version_tuple()[:2])} on {platform.system()} {platform.machine()}"
-    return f"pocketsphinx is left out: it is not installed, or has no package for {here}"
+    python = f"Python {'.'.join(platform.python_version_tuple()[:2])} on {platform.system()} {platform.machine()}"
+    return f"not installed, or without a package for {python}: {', '.join(missing)}"
 
 
 def _ears(config: Settings, offered: Offers, language: str) -> str:

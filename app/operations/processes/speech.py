@@ -9,7 +9,7 @@ from functools import partial
 
 from app.core.data_dir import close_to_others
 from app.core.memory import share_arenas
-from app.gateways.speech.host.installed import PROGRAMS, offers
+from app.gateways.speech.host.installed import PROGRAMS, installed_engines, offers
 from app.gateways.speech.host.machine import this_machine
 from app.gateways.speech.host.server import host_for, only_host
 from app.gateways.speech.host.wire import NotOurs, address_of
@@ -17,21 +17,29 @@ from app.settings import Settings
 
 log = logging.getLogger(__name__)
 
+NO_ENGINES = (
+    "No speech engine is installed: Whisper needs ctranslate2 and faster-whisper, Piper and Kokoro need onnxruntime "
+    "and piper-tts. In a container, use the image parley-speech. Elsewhere, install Parley with all its dependencies."
+)
 
-class CannotListen(Exception):
-    """The speech host cannot listen at its address; the message says what to do."""
+
+class CannotServe(Exception):
+    """The speech host cannot listen at its address, or has no engine; the message says what to do."""
 
 
 def has_host_engines(settings: Settings) -> bool:
-    """Whether any engine that these settings name runs in a speech host."""
-    return not set(PROGRAMS).isdisjoint({*settings.stt_provider, *settings.tts_provider})
+    """Whether any engine that these settings name runs in the speech host of SPEECH_HOST, or can run in one here."""
+    engines = set(PROGRAMS) if settings.speech_host else installed_engines()
+    return not engines.isdisjoint({*settings.stt_provider, *settings.tts_provider})
 
 
 def run_speech(settings: Settings, *, say: Callable[[str], None] = log.info, lingers: float = 0.0) -> None:
     """Serve until SIGTERM or SIGINT. While another host serves the same address, wait for its end.
 
-    After the signal it goes on for ``lingers`` seconds at most while it has clients. Raises CannotListen.
+    After the signal it goes on for ``lingers`` seconds at most while it has clients. Raises CannotServe.
     """
+    if not installed_engines():
+        raise CannotServe(NO_ENGINES)
     close_to_others(settings.data_dir)
     share_arenas()
     is_over = threading.Event()
@@ -50,8 +58,8 @@ def run_speech(settings: Settings, *, say: Callable[[str], None] = log.info, lin
             finally:
                 host.close()
     except NotOurs as error:
-        raise CannotListen(f"{error}. Change its owner or its permissions, or choose another DATA_DIR.") from error
+        raise CannotServe(f"{error}. Change its owner or its permissions, or choose another DATA_DIR.") from error
     except OSError as error:
-        raise CannotListen(
+        raise CannotServe(
             f"The speech host cannot listen at {address}: {error.strerror}. Check SPEECH_HOST."
         ) from error
