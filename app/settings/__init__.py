@@ -92,7 +92,7 @@ class Settings:
         "METRICS_TOKEN",
         token,
         "",
-        "Bearer token for reading /metrics; at least 16 characters. Without it, /metrics responds only to this machine, and only while APP_URL is a local address.",
+        "Bearer token for reading /metrics; at least 16 characters. Without it, /metrics responds only to this machine, and only while APP_URL points to this machine.",
     )
 
     web_server: str = var(
@@ -172,7 +172,7 @@ class Settings:
     )
 
     link_expiry_days: int = var(
-        "LINK_EXPIRY_DAYS", number(1, 3650), 30, "Days after its creation during which an interview can be started."
+        "LINK_EXPIRY_DAYS", number(1, 3650), 30, "Days within which an interview can be started after it was created."
     )
     sweep_seconds: float = var(
         "SWEEP_SECONDS",
@@ -251,7 +251,7 @@ class Settings:
         "STT_REALTIME_MODEL",
         text,
         "",
-        "Model that hears answers while candidates speak, over the realtime API of the first server in STT_PROVIDER, for example gpt-live-transcribe or scribe_v2_realtime. Default: none; an answer is sent when it ends.",
+        "Model that recognizes answers while candidates speak, over the realtime API of the first server in STT_PROVIDER, for example gpt-live-transcribe or scribe_v2_realtime. Default: none; an answer is sent when it ends.",
     )
     stt_words: str = var(
         "STT_WORDS", one_of("auto", "always", "never"), "auto", "Whether to ask STT_BASE_URL for word times."
