@@ -45,6 +45,7 @@ def phase(engine: Engine, *names: str) -> None:
 def check(engine: Engine, server: Running, card: SoundCard, answer: np.ndarray) -> None:
     """From the invitation to a microphone that is known to work."""
     engine.open(server.page)
+    engine.until(LOADED)  # its modules still move what is to be tapped
     engine.click("#consent")
     engine.click("[data-do=next]")
     engine.click("[data-do=check]")
