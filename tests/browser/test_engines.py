@@ -111,6 +111,9 @@ def test_with_a_camera_the_picture_is_recorded(
     pictures = decoded(server, "video")
     assert len(pictures) > 10
     assert min(pictures[0].width, pictures[0].height) >= 100
+    middle, *later = [one.to_ndarray(format="gray").astype(int) for one in pictures[len(pictures) // 2 :]]
+    # Firefox's imitated camera changes about 400 points from one picture to the next, the others thousands.
+    assert max(int((np.abs(one - middle) > 50).sum()) for one in later) > 100, "the pictures do not move"
 
 
 def test_an_engine_that_does_not_answer_is_ended_with_a_sentence(
