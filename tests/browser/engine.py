@@ -239,10 +239,11 @@ class WebKit(Engine):
 
     def __init__(self, card: SoundCard) -> None:
         self._card = card
+        own = {"NO_AT_BRIDGE": "1", "HOME": str(card.folder), "GST_REGISTRY": str(card.folder / "gstreamer")}
         with (card.folder / "webkit.log").open("wb") as log:
             self._process = subprocess.Popen(
                 [PYTHON, str(Path(__file__).with_name("webkit_window.py"))],
-                env={**card.env, "NO_AT_BRIDGE": "1", "HOME": str(card.folder)},
+                env={**card.env, **own},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -314,7 +315,7 @@ class WebKit(Engine):
 
     @property
     def records_pictures(self) -> bool:
-        """GStreamer can turn pictures for WebKit since 1.24, which Debian 13 has."""
+        """WebKit needs GStreamer's autovideoflip for that. Before 1.24, the folder gstreamer has one."""
         return bool(self._do("records pictures"))
 
     def resize(self, width: int, height: int) -> None:

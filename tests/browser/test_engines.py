@@ -14,6 +14,7 @@ import av
 import numpy as np
 import pytest
 
+from . import sound_card
 from .engine import Engine
 from .fake_server import Running
 from .limits import Unanswered
@@ -94,7 +95,7 @@ def test_with_a_camera_the_picture_is_recorded(
 ) -> None:
     """The first, because WebKit 2.52 crashes where an imitated camera follows a real microphone in one window."""
     if not engine.records_pictures:
-        pytest.skip("WebKit needs GStreamer 1.24 or newer to record pictures (autovideoflip), which Debian 13 has")
+        pytest.skip(f"WebKit's recorder has no autovideoflip: apt-get install {' '.join(sound_card.CAMERA)}")
     server.story.flow["is_video_enabled"] = True
     server.story.questions = ("One?",)
     engine.camera(True)

@@ -5,7 +5,9 @@ It runs under Debian's Python, which has the GObject bindings. Each line in is `
 """
 
 import json
+import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import gi
@@ -15,6 +17,9 @@ gi.require_version("WebKit2", "4.1")
 gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst, Gtk, WebKit2  # noqa: E402
 
+if (Gst.VERSION_MAJOR, Gst.VERSION_MINOR) < (1, 24):  # without autovideoflip; WebKit's processes inherit the path
+    os.environ["GST_PLUGIN_PATH"] = str(Path(__file__).with_name("gstreamer"))
+
 # Script errors and breaches of the page's policy, from the first moment of each page.
 WATCH = """
 for (const name of ["error", "unhandledrejection", "securitypolicyviolation"]) addEventListener(name, (event) => {
@@ -23,6 +28,22 @@ for (const name of ["error", "unhandledrejection", "securitypolicyviolation"]) a
   const what = violatedDirective ? `${violatedDirective} ${blockedURI}` : message ?? String(reason?.stack ?? reason);
   webkit.messageHandlers.trouble.postMessage(`${location.pathname}: ${name}: ${what}`);
 });
+"""
+
+# WebKit's imitated microphone hums without an end and beeps for 70 ms, and neither is speech. Humming with pauses is.
+PAUSES = """
+const asked = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+navigator.mediaDevices.getUserMedia = async (wanted) => {
+  const stream = await asked(wanted);
+  const context = new AudioContext();
+  const [gate, half] = [new GainNode(context, { gain: 0.5 }), new GainNode(context, { gain: 0.5 })];
+  const wave = new OscillatorNode(context, { type: "square", frequency: 0.2 }); // 2.5 s of each
+  wave.connect(half).connect(gate.gain);
+  wave.start();
+  const heard = context.createMediaStreamDestination();
+  context.createMediaStreamSource(stream).connect(gate).connect(heard);
+  return new MediaStream([...heard.stream.getAudioTracks(), ...stream.getVideoTracks()]);
+};
 """
 
 
@@ -35,15 +56,9 @@ class Window:
         content = WebKit2.UserContentManager()
         content.connect("script-message-received::trouble", self.troubled)
         content.register_script_message_handler("trouble")
-        content.add_script(
-            WebKit2.UserScript.new(
-                WATCH,
-                WebKit2.UserContentInjectedFrames.TOP_FRAME,
-                WebKit2.UserScriptInjectionTime.START,
-                None,
-                None,
-            )
-        )
+        self.content = content
+        content.add_script(script(WATCH))
+        self.pauses = script(PAUSES)
         self.view = WebKit2.WebView(web_context=context, user_content_manager=content)
         self.settings = settings = self.view.get_settings()
         for name in ("enable-media-stream", "enable-mediasource", "enable-webaudio"):
@@ -120,6 +135,7 @@ class Window:
             self.allows = value
         elif name == "mock":  # microphone and camera
             self.settings.set_property("enable-mock-capture-devices", value)
+            (self.content.add_script if value else self.content.remove_script)(self.pauses)
         elif name == "records pictures":
             Gst.init(None)
             return Gst.ElementFactory.find("autovideoflip") is not None  # its recorder gives up without it
@@ -127,6 +143,12 @@ class Window:
             found, self.trouble = self.trouble, []
             return found
         return None
+
+
+def script(source: str) -> Any:
+    """One for every page, from its first moment."""
+    start = WebKit2.UserScriptInjectionTime.START
+    return WebKit2.UserScript.new(source, WebKit2.UserContentInjectedFrames.TOP_FRAME, start, None, None)
 
 
 def answer(**what: Any) -> None:
