@@ -15,6 +15,10 @@ from .test_candidate_page import WIDTHS, until
 TWO_SCREENS = 2 * 740
 HEIGHT = "document.documentElement.scrollHeight"
 CHECKED = "['good', 'warn'].includes(document.querySelector('[data-check=network]').dataset.state)"
+PLACES = """[...document.querySelectorAll("[data-part=invitation] :is(summary, button, input, h2, p)")]
+  .filter((one) => one.checkVisibility())
+  .map((one) => [one.outerHTML.slice(0, 60), Math.round(one.getBoundingClientRect().top)])"""
+"""What can be seen before the talk, each with its distance from the top."""
 SHOWN = "document.querySelector('[data-part=invitation]').dataset.at"
 
 
@@ -30,6 +34,28 @@ def to_step_2(page: Any, server: Running) -> None:
     page.check("#consent")
     page.click("[data-do=next]")
     until(page, f"{SHOWN} === '2'")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("taking_over", [True, False])
+def test_nothing_moves_once_the_scripts_have_loaded(
+    chromium: Any, server: Running, width: str, taking_over: bool
+) -> None:
+    """A finger that is on its way finds what it aimed at."""
+    server.story.flow = {"preamble_video_url": "/static/none.mp4"}
+    server.story.context = {"taking_over": taking_over}
+    context = chromium.new_context(viewport=WIDTHS[width])
+    page, held = context.new_page(), []
+    page.route("**/static/js/**", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks the function
+    page.goto(server.page, wait_until="commit")
+    page.locator("[data-do=start]").wait_for(state="attached")
+    until(page, "[...document.querySelectorAll('link[rel=stylesheet]')].every((link) => link.sheet)")
+    before = page.evaluate(PLACES)
+    assert page.is_disabled("[data-do=next]")
+    page.unroute("**/static/js/**")  # and what was held goes on
+    page.locator("[data-do=next]:enabled").wait_for()
+    assert page.evaluate(PLACES) == before
+    context.close()
 
 
 @pytest.mark.parametrize("video", [True, False])

@@ -86,8 +86,7 @@ const PHONE = window.matchMedia("(max-width: 40rem)");
 export function step(at, { focus = true } = {}) {
   const invitation = part("invitation");
   invitation.dataset.at = at;
-  for (const name of ["back", "next"]) control(name).hidden = false;
-  for (const told of invitation.querySelectorAll(".step-of")) told.hidden = false;
+  control("next").disabled = false;
   if (!focus) {
     if (PHONE.matches) part("intro-video")?.removeAttribute("open"); // one press away there
     return;
