@@ -130,7 +130,7 @@ def signed_in(app):
         "mails": "/candidates/mails",
         "plan of mails": "/candidates/mails/plan",
         "shares": f"/interviews/{done[0]}/shares",
-        "response times": "/requests/deadlines",
+        "reply deadlines": "/requests/deadlines",
         "team": "/team",
         "member": f"/team/members/{admin_id}",
         "API keys": "/api-keys",

@@ -14,7 +14,7 @@ FOR_ADMINS = [
     "Statuses",
     "Emails and schedule",
     "Message templates",
-    "Response times",
+    "Reply deadlines",
     "Retention",
     "API keys",
     "Slack and Teams",

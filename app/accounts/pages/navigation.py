@@ -63,7 +63,7 @@ SECTIONS = (
         Link("Statuses", "candidates.statuses", is_for_admins=True),
         Link("Emails and schedule", "outreach.plan", is_for_admins=True),
         Link("Message templates", "messages.templates", is_for_admins=True),
-        Link("Response times", "candidate_requests.deadlines", is_for_admins=True),
+        Link("Reply deadlines", "candidate_requests.deadlines", is_for_admins=True),
         Link("Retention", "privacy.retention_rule", is_for_admins=True),
         Link("API keys", "accounts.api_keys", key="k", is_for_admins=True),
         Link("Webhooks", "webhooks.index", key="w"),
