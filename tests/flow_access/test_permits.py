@@ -249,7 +249,7 @@ def test_a_request_is_made_once_and_waits_for_those_who_may_decide(
     for who, count in ((owner, 1), (colleague, 1), (neighbour, 0)):
         tasks = {task.kind: task.count for task in tasks_of(who.member, link_days=30)}
         assert tasks.get("access", 0) == count, who.member.email
-        assert words_of(who.browser.get("/access")).count("requests access") == count
+        assert words_of(who.browser.get("/access")).count("Requests access") == count
     assert "Requests for access to a flow" in words_of(colleague.browser.get("/dashboard"))
     asked = rows(AccessRequest).one()
     for who in (viewer, neighbour):
@@ -298,8 +298,8 @@ def test_a_request_is_refused_and_may_be_made_again(
 @pytest.mark.parametrize(
     ("decision", "note", "said"),
     [
-        ("open", "", "Choose whether to grant or refuse"),
-        ("", "", "Choose whether to grant or refuse"),
+        ("open", "", "Choose whether to grant or decline"),
+        ("", "", "Choose whether to grant or decline"),
         ("view", "\x00", "the NUL character"),
         ("view", "x" * (LONGEST_NOTE + 1), f"up to {LONGEST_NOTE} characters"),
     ],

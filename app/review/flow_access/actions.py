@@ -120,9 +120,9 @@ def ask(flow: InterviewFlow, *, by: TeamMember, mail_for: MailFor) -> bool:
 def answer(
     access_request: AccessRequest, state: RequestState, *, note: str | None, by: TeamMember, mail_for: MailFor
 ) -> None:
-    """Grant or refuse a request. Raises Rejected with the field, Conflict if it was already answered."""
+    """Grant or decline a request. Raises Rejected with the field, Conflict if it was already answered."""
     if state is RequestState.OPEN:
-        raise Rejected("Choose whether to grant or refuse access.", field="decision")
+        raise Rejected("Choose whether to grant or decline access.", field="decision")
     if note is not None and len(note) > LONGEST_NOTE:
         raise Rejected(f"Notes can have up to {LONGEST_NOTE} characters. This one has {len(note)}.", field="note")
     if not _decide(access_request, state, by=by, note=note):

@@ -122,7 +122,7 @@ def ask() -> AnyResponse:
 
 @pages.post("/access/<request_id>/answer")
 def answer(request_id: str) -> AnyResponse:
-    """Grant or refuse a request."""
+    """Grant or decline a request."""
     require_recruiter()
     me = current_member()
     access_request = queries.request_for(me, request_id)
@@ -135,7 +135,7 @@ def answer(request_id: str) -> AnyResponse:
         flash(f"Nothing was changed. {refusal.message}", "bad")
         return redirect(url_for("flow_access.index"), 303)
     db.session.commit()
-    flash(f"Request from {name} refused." if state is RequestState.REFUSED else f"{name} now has access.", "good")
+    flash(f"Request from {name} declined." if state is RequestState.REFUSED else f"{name} now has access.", "good")
     return redirect(url_for("flow_access.index"), 303)
 
 
@@ -167,7 +167,7 @@ def _answer() -> tuple[RequestState, str | None]:
     if flaw:
         raise Rejected(flaw, field="note")
     if decision not in set(RequestState):
-        raise Rejected("Choose whether to grant or refuse access.", field="decision")
+        raise Rejected("Choose whether to grant or decline access.", field="decision")
     return RequestState(decision), note or None
 
 
@@ -196,16 +196,16 @@ def _words_of_request(access_request: AccessRequest) -> tuple[str, str, str, str
     """Subject, text, link and button."""
     name = access_request.member.full_name or access_request.member.email
     link = f"{_app_url()}{url_for('flow_access.index')}"
-    text = f"{name} requests access to “{access_request.flow.title}”.\n\nGrant or refuse it here:\n{link}\n"
-    return f"{name} requests access to a flow", text, link, "Answer the request"
+    text = f"{name} requests access to “{access_request.flow.title}”.\n\nGrant or decline it here:\n{link}\n"
+    return f"{name} requests access to a flow", text, link, "Reply to the request"
 
 
 def _words_of_answer(access_request: AccessRequest) -> tuple[str, str, str, str]:
     """Subject, text, link and button."""
     if access_request.state is RequestState.REFUSED:
         link = f"{_app_url()}{url_for('flow_access.index')}"
-        text = f"Your request for access was refused.\n\nDetails:\n{link}\n"
-        return "Your request for access was refused", text, link, "See the details"
+        text = f"Your request for access was declined.\n\nDetails:\n{link}\n"
+        return "Your request for access was declined", text, link, "See the details"
     link = f"{_app_url()}{url_for('flows.show', flow_id=access_request.flow_id)}"
     text = (
         f"You can now {access_request.state.value} “{access_request.flow.title}”, its interviews and its "
