@@ -113,7 +113,7 @@ def test_a_channel_is_added_tried_and_removed_by_keyboard(admin: Any, installati
     accessible(admin)
     tab_to(admin, "form[action$='/test'] button")
     admin.keyboard.press("Enter")
-    admin.locator(".notice", has_text="The test message did not arrive").wait_for()
+    admin.locator(".notice", has_text="The test notice did not arrive").wait_for()
     accessible(admin)
     admin.goto(f"{installation.url}/notices")
     accessible(admin)

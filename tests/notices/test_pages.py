@@ -154,7 +154,7 @@ def test_a_test_message_says_what_came_of_it(owner: Person, channel: Made, recei
     made = channel(service)
     browser = owner.browser
     page = browser.post(f"/notices/{made.id}/test", follow_redirects=True)
-    assert "accepted the test message" in words_of(page)
+    assert "accepted the test notice" in words_of(page)
     [body] = receiver.bodies
     assert (slack_flaws if service == "slack" else teams_flaws)(body) == []
     receiver.script = says(404, b"no_team")

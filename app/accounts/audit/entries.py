@@ -22,7 +22,7 @@ WORDS = {
     "organization.branding": "Changed the organization's branding",
     "organization.shows_status": "Changed whether candidates see their status",
     "organization.rates_first": "Changed whether members rate before they see scores",
-    "organization.answer_days": "Changed the response times for requests",
+    "organization.answer_days": "Changed the reply deadlines for requests",
     "usage.quota": "Changed the monthly quota",
     "usage.reached": "The monthly quota is used up or nearly used up",
     "organization.demo_filled": "Created the organization's demo data",
@@ -149,7 +149,7 @@ WORDS = {
     "notices.channel_changed": "Changed a channel in Slack or Teams",
     "notices.channel_on": "Switched on a channel in Slack or Teams",
     "notices.channel_off": "Switched off a channel in Slack or Teams",
-    "notices.channel_tested": "Sent a test message to Slack or Teams",
+    "notices.channel_tested": "Sent a test notice to Slack or Teams",
     "notices.channel_removed": "Removed a channel in Slack or Teams",
 }
 """Every action in words; a test checks that none is missing."""

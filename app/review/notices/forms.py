@@ -49,7 +49,8 @@ class PreferenceForm(_Blamed):
     hour = SelectField("Send the daily email at", choices=_choices({str(hour): f"{hour:02}:00" for hour in range(24)}))
     time_zone = SelectField("Time zone", validate_choice=False)
     with_names = BooleanField(
-        "Name the candidates", description="If you turn this off, emails only name the flow and link to the interview."
+        "Include candidates' names",
+        description="If you turn this off, emails only name the flow and link to the interview.",
     )
     with_scores = BooleanField("Show the overall score of results")
 
@@ -96,7 +97,7 @@ class ChannelForm(_Blamed):
     secret_url = StringField("Webhook URL")  # so called that it is not shown again after signing in
     kinds = SelectMultipleField("Post when", choices=_choices(KINDS), validate_choice=False)
     with_names = BooleanField(
-        "Name the candidates",
+        "Include candidates' names",
         description="Everyone in the channel can read the names, and Slack or Teams stores them. Erasing a "
         "candidate in Parley does not remove the name there.",
     )

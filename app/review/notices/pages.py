@@ -82,7 +82,7 @@ def add() -> str | tuple[str, int] | AnyResponse:
             flow = queries.place_to_change(current_member(), request.values.get("flow", ""))
         else:
             db.session.commit()
-            flash("The channel was added. Send a test message to check that it works.", "good")
+            flash("The channel was added. Send a test notice to check that it works.", "good")
             return redirect(url_for("notices.show", channel_id=channel.id), 303)
     return _form(form, flow, None)
 
@@ -122,7 +122,7 @@ def _form(form: ChannelForm, flow: InterviewFlow | None, channel: NoticeChannel 
 
 @pages.post("/notices/<channel_id>/test")
 def test(channel_id: str) -> AnyResponse:
-    """Send a test message once, immediately, and say what Slack or Teams answered."""
+    """Send a test notice once, immediately, and say what Slack or Teams answered."""
     require_recruiter()
     rate_limits.count("notice-test", most=TESTS_PER_MINUTE)
     channel = queries.channel_to_change(current_member(), channel_id)
@@ -135,9 +135,9 @@ def test(channel_id: str) -> AnyResponse:
     write_audit(organization, action="notices.channel_tested", subject=channel_id, by=current_member(), details=details)
     db.session.commit()
     if outcome.failure:
-        flash(f"The test message did not arrive. {outcome.failure}", "bad")
+        flash(f"The test notice did not arrive. {outcome.failure}", "bad")
     else:
-        flash(f"{NAMES[service]} accepted the test message. Look for it in the channel.", "good")
+        flash(f"{NAMES[service]} accepted the test notice. Look for it in the channel.", "good")
     return redirect(url_for("notices.show", channel_id=channel_id), 303)
 
 

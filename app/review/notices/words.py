@@ -140,8 +140,8 @@ def with_flows(message: Said, titles: Sequence[str]) -> Said:
 
 
 def trial() -> Said:
-    """The test message of a channel's page; the page adds the link."""
-    text = "This is a test message. Parley's notices arrive here."
+    """The test notice of a channel's page; the page adds the link."""
+    text = "This is a test notice. Parley's notices arrive here."
     return Said("Parley can post here", (("Flow", "Test flow"),), "", "Open Parley", text)
 
 
