@@ -31,7 +31,7 @@ def test_a_warning_names_the_question_the_topic_and_why(colleague: Person) -> No
     text = html.unescape(page.text)
     assert page.status_code == 422
     assert "“How old are you?” asks about age. Change the question, or give a reason below" in text
-    assert "Words: “How old are you”. Age says nothing about how someone works" in text
+    assert "Words found: “How old are you”. Age says nothing about how someone works" in text
     assert f'name="{field_of(ASKS_AGE)}"' in text
     assert db.session.query(InterviewFlow).count() == 0
 

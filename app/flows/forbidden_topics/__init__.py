@@ -51,7 +51,8 @@ TOPICS = {
         Topic(
             "age",
             "age",
-            "Age says nothing about how someone works, and choosing candidates by age is unlawful in most countries.",
+            "Age says nothing about how someone works, and selecting candidates on the basis of age is unlawful in "
+            "most countries.",
         ),
         Topic(
             "family",
@@ -61,7 +62,7 @@ TOPICS = {
         Topic(
             "pregnancy",
             "pregnancy and family planning",
-            "Choosing candidates by pregnancy or family planning is sex discrimination.",
+            "Selecting candidates on the basis of pregnancy or family planning is sex discrimination.",
         ),
         Topic(
             "health",
@@ -84,7 +85,8 @@ TOPICS = {
         Topic(
             "union",
             "union membership",
-            "Joining a union is a right, and choosing candidates by union membership is unlawful in most countries.",
+            "Joining a union is a right, and selecting candidates on the basis of union membership is unlawful in most "
+            "countries.",
         ),
         Topic(
             "criminal_record",

@@ -17,8 +17,8 @@ class QuestionForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     language = SelectField("Language", validate_choice=False, choices={code: language_name(code) for code in LANGUAGES})
     tags = StringField(
         "Tags",
-        description=f"Up to {MOST_TAGS} words that help members find the question, separated by commas, such as: team, "
-        "sales.",
+        description=f"Up to {MOST_TAGS} tags, separated by commas, that help members find the question. For example: "
+        "team, sales.",
     )
     note = TextAreaField(
         "What a good answer shows",
