@@ -118,10 +118,10 @@ def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
     db.session.commit()
     words = words_of(owner.browser.get("/jobs"))
     for text in (
-        "the disk is full",
+        "The disk is full",
         "No configured engine recognizes ja-JP",
         "no worker is working on it",
-        "no picture in it",
+        "No picture in it",
         "cv.pdf",
         "broken off three times",
         "Invitation",
@@ -301,7 +301,7 @@ def test_queues_that_do_not_answer_are_no_error(app: Flask, owner: Person, tmp_p
     before = app.extensions["parley.settings"]
     app.extensions["parley.settings"] = replace(before, redis_url=f"unix://{tmp_path}/nobody.sock")
     try:
-        assert "The queues do not respond" in words_of(owner.browser.get("/jobs"))
+        assert "The queues are not responding" in words_of(owner.browser.get("/jobs"))
     finally:
         app.extensions["parley.settings"] = before
     assert queries.owned_runs(owner.organization.id, [Failed(SWEEP, (), None)]) == []
