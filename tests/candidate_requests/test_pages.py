@@ -60,13 +60,13 @@ def test_nothing_to_do_is_said(owner: Person) -> None:
 
 
 def test_the_navigation_counts_what_is_open(owner: Person, outsider: Person, interview: Interview) -> None:
-    assert "open)" not in words_of(owner.browser.get("/dashboard"))
+    assert "open request" not in words_of(owner.browser.get("/dashboard"))
     candidate_request = ask(interview, RequestKind.DELETION)
-    assert "(1 open)" in words_of(owner.browser.get("/dashboard"))
-    assert "open)" not in words_of(outsider.browser.get("/dashboard"))
+    assert "1 open request" in words_of(owner.browser.get("/dashboard"))
+    assert "open request" not in words_of(outsider.browser.get("/dashboard"))
     actions.answer(candidate_request, state=RequestState.DECLINED, words="We may keep it.", by=owner.member)
     db.session.commit()
-    assert "open)" not in words_of(owner.browser.get("/dashboard"))
+    assert "open request" not in words_of(owner.browser.get("/dashboard"))
 
 
 def test_an_administrator_sets_the_days_for_answers(owner: Person, colleague: Person, interview: Interview) -> None:

@@ -46,7 +46,7 @@ def write(who: Person, interview: Interview, text: str) -> Any:
 
 
 def unread(who: Person) -> int:
-    found = re.search(r"\((\d+)\s+unread\)", who.browser.get("/dashboard").text)
+    found = re.search(r"(\d+)\s+unread mentions?", who.browser.get("/dashboard").text)
     return int(found[1]) if found else 0
 
 
