@@ -306,7 +306,7 @@ def test_an_administrator_deletes_recordings_after_typing_the_word(owner: Person
     assert "<audio" in browser.get(path).text
     browser.post(f"{path}/revoke", data={"confirm": "yes"})
     assert db.session.get(Revocation, interview.id) is None
-    browser.post(f"{path}/revoke", data={"confirm": " Revoke "})
+    browser.post(f"{path}/revoke", data={"confirm": " Delete "})
     assert db.session.get_one(Revocation, interview.id).deleted_at is not None
     shown = browser.get(path)
     assert "<audio" not in shown.text
@@ -320,7 +320,7 @@ def test_only_administrators_delete_recordings(colleague: Person, outsider: Pers
     recording(interview)
     assert "/revoke" not in page(colleague, interview).text
     for person in (colleague, outsider):
-        answer = person.browser.post(f"/interviews/{interview.id}/revoke", data={"confirm": "revoke"})
+        answer = person.browser.post(f"/interviews/{interview.id}/revoke", data={"confirm": "delete"})
         assert answer.status_code == 403
     assert db.session.get(Revocation, interview.id) is None
 
@@ -338,7 +338,7 @@ def test_files_that_cannot_be_deleted_yet_are_out_of_reach_all_the_same(
     recording(interview)
     browser = owner.browser
     with engines_of(app, storage=Broken()):
-        answer = browser.post(f"/interviews/{interview.id}/revoke", data={"confirm": "revoke"})
+        answer = browser.post(f"/interviews/{interview.id}/revoke", data={"confirm": "delete"})
     assert answer.status_code == 303
     assert db.session.get_one(Revocation, interview.id).deleted_at is None
     assert "will retry" in words_of(browser.get(f"/interviews/{interview.id}"))

@@ -370,7 +370,7 @@ def test_withdrawn_consent_takes_the_recording_from_recruiters_alone(
 
 
 def test_a_deleted_recording_is_said_to_be(taken: Taken, recorded: bytes, owner: Person) -> None:
-    owner.browser.post(f"/interviews/{taken.interview_id}/revoke", data={"confirm": "revoke"})
+    owner.browser.post(f"/interviews/{taken.interview_id}/revoke", data={"confirm": "delete"})
     page = taken.page().text
     assert "<audio" not in page
     assert "The recording was deleted." in page
@@ -395,7 +395,7 @@ def test_recordings_that_are_deleted_end_an_archive_that_holds_them(
     answer = taken.browser.post(f"{taken.own}/download", buffered=False)
     pieces = iter(answer.response)
     next(pieces)
-    owner.browser.post(f"/interviews/{taken.interview_id}/revoke", data={"confirm": "revoke"})
+    owner.browser.post(f"/interviews/{taken.interview_id}/revoke", data={"confirm": "delete"})
     with pytest.raises((Closed, NotFound)):
         for _piece in pieces:
             pass

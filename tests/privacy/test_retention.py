@@ -319,9 +319,9 @@ def test_a_hold_ends_with_its_day(booked: Interview, owner: Person) -> None:
     ends = (BEGAN + 10 * DAY).date()
     owner.browser.post(f"/interviews/{booked.id}/hold", data={"reason": "Case 8", "ends": ends.isoformat()})
     with days_later(9):
-        assert "can be deleted by anyone" in owner.browser.get(f"/interviews/{booked.id}").text
+        assert "No one can erase or delete anything here" in owner.browser.get(f"/interviews/{booked.id}").text
     with days_later(12):
-        assert "can be deleted by anyone" not in owner.browser.get(f"/interviews/{booked.id}").text
+        assert "No one can erase or delete anything here" not in owner.browser.get(f"/interviews/{booked.id}").text
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_a_hold_stops_hand_api_and_the_candidates_request(takes: Takes, owner: P
     browser.post(f"/interviews/{found.interview_id}/erase", data={"confirm": "erase"})
     assert "A legal hold placed on" in browser.get(f"/interviews/{found.interview_id}").text
     assert db.session.query(Erasure).count() == 0
-    browser.post(f"/interviews/{found.interview_id}/revoke", data={"confirm": "revoke"})
+    browser.post(f"/interviews/{found.interview_id}/revoke", data={"confirm": "delete"})
     browser.post(f"/interviews/{found.interview_id}/notes", data={"text": "Evidence"})
     note = db.session.query(Note).one()
     browser.post(f"/interviews/{found.interview_id}/notes/{note.id}/delete")

@@ -40,7 +40,7 @@ PER_PAGE = 25
 STUCK = 5
 """Stuck interviews that the first page names; the task has their number."""
 MOST_FLOWS = 500
-TYPED = "revoke"
+TYPED = "delete"
 """The word that an administrator types to confirm deleting recordings."""
 
 pages = Blueprint("interviews", __name__)
