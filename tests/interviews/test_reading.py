@@ -268,11 +268,11 @@ def test_the_recruiter_reads_the_text_and_never_the_markup(
     found = add(b"Hello <script>alert(1)</script>", "cv.txt").id
     path = f"/interviews/{interview.id}"
     browser = owner.browser
-    assert "reading text" in browser.get(path).text
-    assert "is being read" in browser.get(f"{path}/documents/{found}/text").text
+    assert "extracting text" in browser.get(path).text
+    assert "is being extracted" in browser.get(f"{path}/documents/{found}/text").text
     db.session.rollback()
     reading.read_document(found)
-    assert "text read" in browser.get(path).text
+    assert "text extracted" in browser.get(path).text
     assert "Hello &lt;script&gt;alert(1)" in browser.get(f"{path}/documents/{found}/text").text
 
 

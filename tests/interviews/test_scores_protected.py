@@ -188,7 +188,7 @@ def test_every_page_marks_a_score_that_is_not_stable(
     page = words_of(browser.get(f"/interviews/{interview.id}"))
     assert "Skills Unstable 1.4 out of 5" in page
     assert "The scorings do not agree: 1.0, 1.9, 1.4." in page
-    assert "these differ by more than 0.3" in page
+    assert "the three scorings differ by more than 0.3" in page
     assert "4 calls to the language model and 440 tokens" in page
     assert "1.4 Unstable" in words_of(browser.get("/candidates/triage"))
     compared = browser.get(f"/candidates/compare?id={interview.candidate_id}&id={other.candidate_id}")
