@@ -181,7 +181,7 @@ def test_a_rejection_is_offered_and_waits_five_minutes(owner: Person, invite: In
         assert send_due() == 0
         send(one.letter_id)
     assert not postbox.mails
-    assert "A rejection message is sent after" in words_of(owner.browser.get(f"/candidates/{ada}"))
+    assert "The rejection message will be sent after" in words_of(owner.browser.get(f"/candidates/{ada}"))
     with later(minutes=5, seconds=20):
         assert send_due() == 1  # as a worker does that starts only now: the row is all there is
         send_due()

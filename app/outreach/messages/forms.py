@@ -32,7 +32,7 @@ class TemplateForm(WordsForm):
         "Name", description="Only members see the name.", render_kw={"maxlength": LONGEST_NAME, "autocomplete": "off"}
     )
     purpose = SelectField(
-        "Use",
+        "Used for",
         choices={purpose.value: text for purpose, text in PURPOSES.items()},
         validate_choice=False,
         description="Parley offers a rejection template when you reject a candidate. The message waits five minutes "
