@@ -337,7 +337,7 @@ def test_without_scripts_a_reason_is_chosen_beside_the_status(
     flow_id = results(1)
     page = signed_in(f"/candidates/triage?flow={flow_id}", java_script_enabled=False)
     page.get_by_label("Reason").select_option("role_filled")
-    page.get_by_role("button", name="Rejected").click()
+    page.get_by_role("button", name="Reject").click()
     page.get_by_text("There are no results to review").wait_for()
     reasons = sa.select(DecisionRecord.reason).where(DecisionRecord.flow_id == flow_id)
     assert asked(reasons) == [("Role filled",)]
