@@ -138,7 +138,7 @@ function selection(page) {
     tick.checked = chosen === boxes.length;
     tick.indeterminate = chosen > 0 && chosen < boxes.length;
     words.textContent = chosen ? `${chosen} selected` : "";
-    apply.textContent = everyone?.checked || !chosen ? "Apply" : `Apply to ${chosen}`;
+    apply.textContent = everyone?.checked || !chosen ? "Apply action" : `Apply to ${chosen}`;
   }
 
   tick.closest(".all").classList.remove("waiting");

@@ -217,7 +217,7 @@ def test_a_move_of_many_asks_first(board: Callable[..., Any]) -> None:
 def test_the_export_says_how_far_it_is_and_that_it_broke_off(board: Callable[..., Any]) -> None:
     page = board(viewport={"width": 1280, "height": 900})
     page.goto(page.url.replace("/board", ""))
-    export = page.get_by_role("button", name="Export 4 as CSV")
+    export = page.get_by_role("button", name="Export 4 candidates as CSV")
     with page.expect_download() as download:
         export.click()
     rows = Path(download.value.path()).read_text(encoding="utf-8-sig").splitlines()

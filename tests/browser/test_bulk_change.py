@@ -69,7 +69,7 @@ def test_a_thousand_are_moved_with_progress_and_moved_back_by_keys(flow: str, si
     page.locator("[name=all]").press("Space")
     page.locator("#bulk-kind").select_option("move")
     page.locator("#bulk-status").select_option("shortlisted")
-    page.get_by_role("button", name="Apply", exact=True).press("Enter")
+    page.get_by_role("button", name="Apply action", exact=True).press("Enter")
     page.get_by_role("button", name="Move 1,000 candidates to Shortlisted").press("Enter")
     page.wait_for_url("**/candidates/changes/*")
     accessible(page)
@@ -86,7 +86,7 @@ def test_a_thousand_are_moved_with_progress_and_moved_back_by_keys(flow: str, si
     page.locator(".change-note").get_by_role("button", name="Undo").press("Enter")
     page.wait_for_url("**/candidates/changes/*")
     help_along()
-    page.get_by_role("status").filter(has_text="1,000 candidates undone.").wait_for(timeout=120_000)
+    page.get_by_role("status").filter(has_text="The change was undone for 1,000 candidates.").wait_for(timeout=120_000)
     assert in_status(flow, "invited") == PEOPLE
     moves = sa.select(sa.func.count()).select_from(StatusChange).join(Candidate).where(Candidate.flow_id == flow)
     assert asked(moves) == [(2 * PEOPLE,)]
@@ -108,11 +108,11 @@ def test_a_change_under_way_is_shown_stopped_and_followed_without_scripts(
     run_id, first = run.id, changes.make_piece(run, limit=100)
     db.session.commit()
     page.goto(f"{page.url}/changes/{run_id}")
-    assert f"{first} of 1,000 candidates finished" in page.inner_text("main")
+    assert f"{first} of 1,000 candidates processed" in page.inner_text("main")
     changes.make_piece(db.session.get_one(BulkChange, run_id), limit=100)
     db.session.commit()
     page.get_by_role("link", name="Reload").click()
-    assert "200 of 1,000 candidates finished" in page.inner_text("main")
+    assert "200 of 1,000 candidates processed" in page.inner_text("main")
     page.get_by_role("button", name="Stop").click()
     assert "200 candidates changed, 800 not reached." in page.inner_text("main")
     page.get_by_role("button", name="Undo").click()
@@ -120,7 +120,7 @@ def test_a_change_under_way_is_shown_stopped_and_followed_without_scripts(
 
     def is_undone() -> bool:
         page.reload()
-        return "200 candidates undone." in page.inner_text("main")
+        return "The change was undone for 200 candidates." in page.inner_text("main")
 
     wait_until(is_undone, seconds=120, what="the undo")
     assert in_status(flow, "invited") == PEOPLE

@@ -214,7 +214,7 @@ def test_without_scripts_filters_sorting_and_bulk_changes_work(
         page.get_by_role("checkbox", name="Select Ben Lindqvist").check()
         page.locator("#bulk-kind").select_option("tag")
         page.locator("#bulk-tag").fill(f"silent {size['width']}")
-        page.get_by_role("button", name="Apply", exact=True).click()
+        page.get_by_role("button", name="Apply action", exact=True).click()
         page.get_by_role("heading", name="1 of 1 changed").wait_for()
     page.goto(page.url.split("/candidates")[0] + "/candidates")
     page.get_by_role("link", name="Name", exact=True).click()
@@ -227,8 +227,8 @@ def test_the_menu_of_a_row_opens_by_key_and_leads_back(listed: Callable[..., Any
     opener.focus()
     page.keyboard.press("Enter")
     menu = page.get_by_role("dialog", name="Ada Lindqvist")
-    menu.get_by_role("link", name="Open").wait_for()
-    assert page.evaluate(FOCUSED) == "Open"
+    menu.get_by_role("link", name="Open candidate").wait_for()
+    assert page.evaluate(FOCUSED) == "Open candidate"
     assert "/interview/api/" in menu.get_by_label("Invite link").input_value()
     assert_accessible(page)
     page.keyboard.press("Escape")
@@ -246,7 +246,7 @@ def test_a_message_is_written_with_and_without_scripts(listed: Callable[..., Any
     page = listed("", **options)
     for box in page.locator('[name="id"]').all()[:2]:
         box.check()
-    page.get_by_role("button", name="Message").click()
+    page.get_by_role("button", name="Write message").click()
     page.get_by_label("Template").select_option("Next steps")
     page.get_by_role("button", name="Use template").click()
     page.get_by_text("1 of 2").wait_for()

@@ -238,7 +238,7 @@ def test_the_list_starts_a_job_above_a_hundred_and_offers_progress_and_undo(owne
     address = answer.headers["Location"]
     assert statuses(ids) == {"invited"}
     page = owner.browser.get(address).text
-    assert "0 of 101 candidates finished" in page
+    assert "0 of 101 candidates processed" in page
     assert "data-live-fresh" in page
     live = re.search(r'data-live-url="([^"]+)"', page)
     assert live is not None
@@ -246,7 +246,7 @@ def test_the_list_starts_a_job_above_a_hundred_and_offers_progress_and_undo(owne
     assert "Show progress" in owner.browser.get("/candidates").text
     ((change_id,),) = queue.overdue(MAKE_CHANGE)
     jobs.make(change_id)
-    assert owner.browser.get(live[1].replace("&amp;", "&")).json == {"news": "101 of 101 finished"}
+    assert owner.browser.get(live[1].replace("&amp;", "&")).json == {"news": "101 of 101 processed"}
     page = owner.browser.get(address).text
     assert "101 candidates changed." in " ".join(page.split())
     assert "data-live-url" not in page
@@ -254,7 +254,7 @@ def test_the_list_starts_a_job_above_a_hundred_and_offers_progress_and_undo(owne
     undoing = owner.browser.post(f"{address}/undo").headers["Location"]
     assert owner.browser.post(f"{address}/undo", follow_redirects=True).text.count("is already being undone") == 1
     jobs.make(undoing.rsplit("/", 1)[1])
-    assert "101 candidates undone." in " ".join(owner.browser.get(undoing).text.split())
+    assert "The change was undone for 101 candidates." in " ".join(owner.browser.get(undoing).text.split())
     assert statuses(ids) == {"invited"}
     small = owner.browser.post("/candidates/bulk", data={**form, "id": ids[:100]})
     assert small.status_code == 200

@@ -127,10 +127,10 @@ def test_active_filters_are_named_and_removed_one_by_one(owner: Person, three: d
         "Tag: remote",
         "Status is not: Rejected",
         "Without tag: old",
-        "Score from 1",
-        "Score to 4.5",
-        "Added from 2026-01-01",
-        "Added to 2026-12-31",
+        "Minimum score: 1",
+        "Maximum score: 4.5",
+        "Added on or after 2026-01-01",
+        "Added on or before 2026-12-31",
         "To review",
         "Test interviews included",
     ]
@@ -398,7 +398,7 @@ def test_the_export_has_everyone_however_many_they_are(owner: Person, make_flow:
     answer = owner.browser.post("/candidates/export")
     found = list(csv.DictReader(io.StringIO(answer.get_data().decode("utf-8-sig"))))
     assert len({row["email"] for row in found}) == len(found) == 10_050
-    assert "Export 10,050 as CSV" in owner.browser.get("/candidates").text
+    assert "Export 10,050 candidates as CSV" in owner.browser.get("/candidates").text
 
 
 def test_the_export_goes_out_in_pieces_and_reads_rights_again(
@@ -418,9 +418,9 @@ def test_the_page_says_whom_filter_and_right_leave_out(
     owner: Person, colleague: Person, three: dict[str, str], make_flow: Made, make_candidate: Made
 ) -> None:
     plain, narrowed = (text_of(owner.browser.get(f"/candidates{query}")) for query in ("", "?score_from=4"))
-    assert "Export 3 as CSV" in plain
+    assert "Export 3 candidates as CSV" in plain
     assert "The export has" not in plain
-    assert "Export 1 as CSV" in narrowed
+    assert "Export 1 candidate as CSV" in narrowed
     assert "The export has 1 of 3 candidates. The filter excludes 2." in narrowed
     other = make_flow(team_id=add_team(owner.organization, "Other", by=None).id)
     dan = make_candidate("dan@e.com", flow=other, first_name="Dan")
@@ -428,7 +428,7 @@ def test_the_page_says_whom_filter_and_right_leave_out(
     db.session.add(FlowGrant(right=Right.VIEW, **given))
     db.session.commit()
     page = text_of(colleague.browser.get("/candidates"))
-    assert "Export 3 as CSV" in page
+    assert "Export 3 candidates as CSV" in page
     assert "The export has 3 of 4 candidates. 1 is left out because you can only view their flow." in page
     refused = post(colleague, id=[three["Bob"], dan.id], kind="export")
     assert refused.status_code == 422

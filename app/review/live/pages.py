@@ -86,7 +86,7 @@ def changes(change_id: str) -> Response:
     """How far a bulk change is, if that is not what was ``seen``."""
     require_recruiter()
     progress = progress_of(change_of(current_member(), change_id))
-    return _news("" if _text("seen") == progress.seen else f"{progress.finished} of {progress.whole} finished")
+    return _news("" if _text("seen") == progress.seen else f"{progress.finished} of {progress.whole} processed")
 
 
 @pages.get("/messages/<batch>")
