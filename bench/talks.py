@@ -1,10 +1,11 @@
 """Generated interviews: how many break one of the promises that must hold in each (0240), and how long they take.
 
-    .venv/bin/python bench/talks.py [--talks 2000] [--seed N] [--quick] [--drops]
+    .venv/bin/python bench/talks.py [--talks 2000] [--seed N] [--quick] [--drops | --again]
 
 Plays tests/browser/talks with other interviews: without --seed, different ones each time. It prints the seed. With it,
 the test plays the same interviews again (TALKS, TALKS_SEED) and reports what broke, in the shortest one that it finds.
 With --drops the line breaks for 0.5 to 5 seconds, every 8 to 20 seconds, and what is on its way is lost (TALKS_DROPS).
+With --again the flow lets candidates say their answers again, and they do (TALKS_AGAIN).
 """
 
 import argparse
@@ -25,15 +26,18 @@ def main() -> int:
     given.add_argument("--talks", type=int, default=2000)
     given.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
     given.add_argument("--quick", action="store_true", help=f"{QUICK} talks")
-    given.add_argument("--drops", action="store_true", help="only talks over a line that breaks")
+    kinds = given.add_mutually_exclusive_group()
+    kinds.add_argument("--drops", action="store_true", help="only talks over a line that breaks")
+    kinds.add_argument("--again", action="store_true", help="only talks in which answers are said again")
     args = given.parse_args()
     talks = QUICK if args.quick else args.talks
     print(f"seed {args.seed}")
     with tempfile.TemporaryDirectory() as place:
         figures = Path(place) / "figures"
         env = {**os.environ, "TALKS": str(talks), "TALKS_SEED": str(args.seed), "TALKS_FIGURES": str(figures)}
-        if args.drops:
-            env["TALKS_DROPS"] = "1"
+        for name in ("drops", "again"):
+            if getattr(args, name):
+                env[f"TALKS_{name.upper()}"] = "1"
         command = [
             sys.executable,
             "-m",
@@ -51,11 +55,11 @@ def main() -> int:
     parts = [json.loads(line) for line in lines]
     total = {
         name: sum(part.get(name, 0) for part in parts)
-        for name in ("talks", "seconds", "back_channels", "drops", "failed", "took")
+        for name in ("talks", "seconds", "back_channels", "drops", "said again", "failed", "took")
     }
     print(
         f"{total['talks']} talks of together {total['seconds'] / 3600:.1f} h with {total['back_channels']} back-channels "
-        f"over the agent's words and {total['drops']} drops of the line: {total['failed']} of {len(parts)} series failed, in {total['took']:.0f} s"
+        f"over the agent's words, {total['drops']} drops of the line and {total['said again']} answers said again: {total['failed']} of {len(parts)} series failed, in {total['took']:.0f} s"
     )
     return ended.returncode
 

@@ -134,7 +134,7 @@ export function phase(state, { writing, sound, taken = null }) {
   label("pause", paused || state.pausing ? "go-on" : "pause");
   main(paused ? "go-on" : writing && !lingering ? "send" : "finished");
   show("writing", writing && !paused && !lingering);
-  show("meter", Boolean(sound) && !writing && !paused);
+  show("meter", Boolean(sound) && !writing && !paused && !lingering);
 }
 
 // The last answer, as long as it may be given again.

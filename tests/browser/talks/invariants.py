@@ -1,5 +1,6 @@
 """What must be true of every talk, whatever happened in it: of what was heard, what was kept, and what is published."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 from app.conversation.models import TurnKind
 from app.conversation.script.commands import spoken_command
 from app.conversation.script.machine import BEGUN, MOST_ASIDES, Event
-from app.interviews.models import Stage
+from app.interviews.models import Retake, Role, Stage
 
 from .engines import WORD_FRAMES
 from .stage import Played
@@ -24,6 +25,8 @@ OBEYED = {"repeat", "think", "sure", "here", "there", "who", "long"}
 """Kinds of replies that do what was asked, or ask back."""
 STEP = 0.1
 """Seconds: how exactly the end of a talk is known."""
+UNIQUE = re.compile(r"w\d+")
+"""A word that is said once in a talk."""
 NEAR = 2.0
 """Seconds: what lies closer together was said in one go."""
 
@@ -142,8 +145,8 @@ def _answers(played: Played) -> Iterator[str]:
             for text in segment["content"].split():
                 where.setdefault(text, []).append(number)
     for stretch in stretches(played):
-        if stretch.kind != "answer" or "ready" in stretch.words[0]["phases"]:
-            continue  # said before anything was asked
+        if stretch.kind != "answer" or {"ready", "lingering"} & {*stretch.words[0]["phases"]}:
+            continue  # said before anything was asked, or when the page says that the interview is over
         texts = [played.script.words[word["id"]] for word in stretch.words]
         twice = [text for text in texts if len(where.get(text, ())) > 1]
         if twice:
@@ -229,10 +232,36 @@ def _commands(played: Played) -> Iterator[str]:
             yield f"obeyed, and given to the interviewer as an answer: {text}"
 
 
+# --- of an answer that is said again, the later one counts, and the former one until then ---------------------------
+
+
+def said_again(played: Played) -> int:
+    """The number of answers in whose place others were said."""
+    return len({row.question_index for row in played.utterances if row.retake == Retake.FORMER})
+
+
+def _retakes(played: Played) -> Iterator[str]:
+    rows = [row for row in played.utterances if row.role is Role.USER]
+    said_again = {row.question_index for row in rows if row.retake == Retake.LATER}
+    judged = {text for passage in played.judged if passage.role == "user" for text in passage.content.split()}
+    for row in rows:
+        is_former = row.retake == Retake.FORMER
+        if is_former and row.question_index not in said_again:
+            yield f"counts no longer, and nothing came in its place: {row.content}"
+        if not judged:
+            continue
+        once = {text for text in (row.content or "").split() if UNIQUE.fullmatch(text)}
+        if is_former and once & judged:
+            yield f"said again later, and judged: {row.content}"
+        if not row.obeyed and once - judged:
+            yield f"counts, and is not judged: {row.content}"
+
+
 CHECKS = {
     "ended": _ended,
     "questions": _questions,
     "answers": _answers,
     "back-channels": _murmurs,
     "commands": _commands,
+    "answers said again": _retakes,
 }

@@ -86,6 +86,16 @@ _WEATHER = {
 }
 WEATHERS = some.fixed_dictionaries(_WEATHER)
 STORMS = some.fixed_dictionaries({**_WEATHER, "drops": some.just(True)})
+SECOND_THOUGHTS = some.fixed_dictionaries({**_WEATHER, "may_say_again": some.just(True)})
+_WHILE_OFFERED = some.one_of(_at("agent", 4000), _at("turn", 3000))
+_PRESS_AGAIN = some.just({"act": "press", "name": "again"})
+AGAIN_SCENES = some.one_of(
+    _scene((_at("turn", 3000), ANSWERS), (_WHILE_OFFERED, _PRESS_AGAIN)),
+    _scene(
+        (_at("turn", 3000), ANSWERS), (_WHILE_OFFERED, _PRESS_AGAIN), (WHENEVER, some.one_of(ANSWERS, SAYINGS, DEEDS))
+    ),
+    SCENES,
+)
 
 
 def _script(count: int, scenes: list[list[dict[str, Any]]], weather: dict[str, Any]) -> Script:
@@ -110,6 +120,8 @@ def _numbered(move: dict[str, Any], words: _Words) -> dict[str, Any]:
 SCRIPTS = some.builds(_script, some.integers(1, 3), some.lists(SCENES, max_size=5), WEATHERS)
 WITH_DROPS = some.builds(_script, some.integers(1, 3), some.lists(SCENES, max_size=5), STORMS)
 """The line breaks for 0.5 to 5 seconds, every 8 to 20 seconds."""
+SAID_AGAIN = some.builds(_script, some.integers(1, 3), some.lists(AGAIN_SCENES, max_size=5), SECOND_THOUGHTS)
+"""The flow lets candidates say an answer again, and they do."""
 
 _QUICK = {"seed": 0, "latency": [20, 60], "detector": True, "falls": True}
 _ANSWER = {"act": "say", "kind": "answer", "phrases": [{"words": 20, "pause": 200}]}

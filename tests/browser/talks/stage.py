@@ -102,6 +102,7 @@ class Theatre:
             mock.patch.multiple(hearing, begin=wait.begin, words=wait.words),
         ):
             self._flow.questions = list(script.questions)
+            self._flow.may_say_again = script.weather.get("may_say_again", False)
             interview = interviews.book(self._by, self._flow.id, email="candidate@example.com")
             db.session.commit()
             report = _Talk(self._app, interview, wait).run(self, script)

@@ -3,7 +3,8 @@
     TALKS=1000 TALKS_SEED=7 python -m pytest -n0 tests/browser/talks
 
 A talk that fails is made as short as it can be; the seed is printed, and the same one gives the same talks.
-TALKS_CHECKS=questions,answers holds these alone. TALKS_DROPS=1 plays talks over a line that breaks.
+TALKS_CHECKS=questions,answers holds these alone. TALKS_DROPS=1 plays talks over a line that breaks, and TALKS_AGAIN=1
+those in which answers are said again.
 """
 
 import json
@@ -22,24 +23,38 @@ from tests.factories import a_flow
 from tests.people import Person
 
 from . import invariants
-from .moves import ONCE_BROKEN, SCRIPTS, WITH_DROPS
+from .moves import ONCE_BROKEN, SAID_AGAIN, SCRIPTS, WITH_DROPS
 from .stage import Script, Theatre
 
 TALKS, AT_ONCE = int(os.environ.get("TALKS", "150")), 25
 SEED = int(os.environ.get("TALKS_SEED", "1"))
 GIVEN = [name for name in os.environ.get("TALKS_CHECKS", "").split(",") if name]
 CHECKS = GIVEN or list(invariants.CHECKS)
-PLAYED = WITH_DROPS if os.environ.get("TALKS_DROPS") else SCRIPTS
+PLAYED = WITH_DROPS if os.environ.get("TALKS_DROPS") else SAID_AGAIN if os.environ.get("TALKS_AGAIN") else SCRIPTS
 SHORTENS = 120.0
 """Seconds for which a failing talk is made shorter; a test that takes five minutes is ended."""
 
 
+@pytest.fixture
+def theatre(app: Flask, engines: Gateways, owner: Person, page: Any) -> Theatre:
+    return Theatre(app, page, engines, by=owner.organization, flow=a_flow(owner))
+
+
 @pytest.mark.parametrize("part", range(-(-TALKS // AT_ONCE)))
-def test_generated_talks(app: Flask, engines: Gateways, owner: Person, page: Any, part: int) -> None:
-    theatre = Theatre(app, page, engines, by=owner.organization, flow=a_flow(owner))
+def test_generated_talks(theatre: Theatre, part: int) -> None:
+    play(theatre, PLAYED, seed_=SEED + part)
+
+
+def test_talks_in_which_answers_are_said_again(theatre: Theatre) -> None:
+    seen = play(theatre, SAID_AGAIN, seed_=SEED)
+    assert seen["said again"], "no talk has what these are for"
+
+
+def play(theatre: Theatre, scripts: Any, *, seed_: int) -> Counter[str]:
+    """Talks of one seed, each with its promises held. Returns what was counted in them."""
     seen, began, failed = Counter[str](), time.monotonic(), list[Script]()
 
-    @seed(SEED + part)
+    @seed(seed_)
     @settings(
         max_examples=min(AT_ONCE, TALKS),
         database=None,
@@ -47,13 +62,13 @@ def test_generated_talks(app: Flask, engines: Gateways, owner: Person, page: Any
         phases=[Phase.generate, Phase.shrink],
         suppress_health_check=list(HealthCheck),
     )
-    @given(script=PLAYED)
+    @given(script=scripts)
     def keeps_its_promises(script: Script) -> None:
         if failed and script not in failed and time.monotonic() - began > SHORTENS:
             return
         played = theatre.play(script)
         seen.update(talks=1, seconds=round(played.report["seconds"]), back_channels=len(invariants.murmurs(played)))
-        seen.update(drops=played.report["drops"])
+        seen.update({"drops": played.report["drops"], "said again": invariants.said_again(played)})
         wrong = invariants.broken(played, CHECKS)
         if wrong:
             failed.append(script)
@@ -63,11 +78,11 @@ def test_generated_talks(app: Flask, engines: Gateways, owner: Person, page: Any
         keeps_its_promises()
     finally:
         _note({**seen, "failed": bool(failed), "took": round(time.monotonic() - began, 1)})
+    return seen
 
 
 @pytest.mark.parametrize("name", ONCE_BROKEN)
-def test_talks_that_once_lost_something(app: Flask, engines: Gateways, owner: Person, page: Any, name: str) -> None:
-    theatre = Theatre(app, page, engines, by=owner.organization, flow=a_flow(owner))
+def test_talks_that_once_lost_something(theatre: Theatre, name: str) -> None:
     assert invariants.broken(theatre.play(ONCE_BROKEN[name]), CHECKS) == []
 
 
