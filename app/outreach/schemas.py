@@ -14,7 +14,7 @@ class LinkExtensionSchema(ma.Schema):
         unknown = ma.RAISE
 
     expires_at = Time(
-        "When the link stops working: later than now and than before, at most 90 days from now.", required=True
+        "When the link stops working: in the future, later than before, at most 90 days from now.", required=True
     )
 
 

@@ -228,7 +228,7 @@ class Settings:
         "MODELS_MIRROR",
         text,
         "",
-        "Directory or URL of your own copies of speech models, asked before all other sources.",
+        "Directory or URL of your own copies of speech models, tried before all other sources.",
     )
     speech_host: str = var(
         "SPEECH_HOST",
