@@ -46,6 +46,8 @@ const ended = (state, at) => state.resumed && { ...state.resumed, to: state.resu
 const QUIET = { call: null, think: false };
 // Whether words were said over the agent. Who then presses a button cannot be asked what they were, so their length decides.
 const said = ({ phase, call }, at) => phase === "interrupted" && (call.asked ? call.length : (call.to ?? at) - call.from) >= LONG_CALL;
+// Whether the words over the agent go on at this moment: a candidate who wants to think does not stop for the button.
+const speaksOn = ({ phase, call }) => phase === "interrupted" && !call.asked && call.to === null;
 
 function post(state, before, body) {
   const more = state.continues ? { continues: true } : {};
@@ -262,7 +264,8 @@ const PRESSES = new Set(["finished", "think", "ask", "mode", "pause"]);
 
 export function step(state, event) {
   if (state.phase === "stopped") return nothing(state);
-  if (!PRESSES.has(event.type) || !said(state, event.at)) return events[event.type](state, event);
+  const words = said(state, event.at) || (event.type === "think" && speaksOn(state));
+  if (!PRESSES.has(event.type) || !words) return events[event.type](state, event);
   // The words take the turn first, and the button is pressed in the middle of them.
   const [taken, effects] = take({ ...state, call: { ...state.call, to: null } });
   const [after, more] = step(taken, event);

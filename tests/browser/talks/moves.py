@@ -86,16 +86,14 @@ _WEATHER = {
 }
 WEATHERS = some.fixed_dictionaries(_WEATHER)
 STORMS = some.fixed_dictionaries({**_WEATHER, "drops": some.just(True)})
-SECOND_THOUGHTS = some.fixed_dictionaries({**_WEATHER, "may_say_again": some.just(True)})
+SECOND_THOUGHTS = some.fixed_dictionaries(
+    {**_WEATHER, "may_say_again": some.just(True), "patience": some.just(18_000)}  # longer than the greeting
+)
 _WHILE_OFFERED = some.one_of(_at("agent", 4000), _at("turn", 3000))
 _PRESS_AGAIN = some.just({"act": "press", "name": "again"})
-AGAIN_SCENES = some.one_of(
-    _scene((_at("turn", 3000), ANSWERS), (_WHILE_OFFERED, _PRESS_AGAIN)),
-    _scene(
-        (_at("turn", 3000), ANSWERS), (_WHILE_OFFERED, _PRESS_AGAIN), (WHENEVER, some.one_of(ANSWERS, SAYINGS, DEEDS))
-    ),
-    SCENES,
-)
+_AGAIN = (_at("turn", 3000), ANSWERS), (_WHILE_OFFERED, _PRESS_AGAIN)
+AGAIN_SCENES = some.one_of(_scene(*_AGAIN), _scene(*_AGAIN, (WHENEVER, some.one_of(ANSWERS, SAYINGS, DEEDS))))
+_AMONG_OTHERS = some.tuples(some.lists(SCENES, max_size=2), AGAIN_SCENES, some.lists(SCENES, max_size=3))
 
 
 def _script(count: int, scenes: list[list[dict[str, Any]]], weather: dict[str, Any]) -> Script:
@@ -120,8 +118,13 @@ def _numbered(move: dict[str, Any], words: _Words) -> dict[str, Any]:
 SCRIPTS = some.builds(_script, some.integers(1, 3), some.lists(SCENES, max_size=5), WEATHERS)
 WITH_DROPS = some.builds(_script, some.integers(1, 3), some.lists(SCENES, max_size=5), STORMS)
 """The line breaks for 0.5 to 5 seconds, every 8 to 20 seconds."""
-SAID_AGAIN = some.builds(_script, some.integers(1, 3), some.lists(AGAIN_SCENES, max_size=5), SECOND_THOUGHTS)
-"""The flow lets candidates say an answer again, and they do."""
+SAID_AGAIN = some.builds(
+    _script,
+    some.integers(1, 3),
+    _AMONG_OTHERS.map(lambda parts: [*parts[0], parts[1], *parts[2]]),
+    SECOND_THOUGHTS,
+)
+"""The flow lets candidates say an answer again, and they press the button for it."""
 
 _QUICK = {"seed": 0, "latency": [20, 60], "detector": True, "falls": True}
 _ANSWER = {"act": "say", "kind": "answer", "phrases": [{"words": 20, "pause": 200}]}
@@ -137,6 +140,11 @@ def _said(*phrases: tuple[int, int]) -> dict[str, Any]:
     return {"act": "say", "kind": "answer", "phrases": [{"words": words, "pause": pause} for words, pause in phrases]}
 
 
+SAID_AGAIN_ONCE = _script(
+    2,
+    [[{"when": "turn", "ms": 0, **_said((8, 200))}, {"when": "turn", "ms": 1000, "act": "press", "name": "again"}]],
+    {**_QUICK, "may_say_again": True, "patience": 18_000},
+)
 _REPEAT = {"act": "say", "kind": "command", "text": COMMANDS[0]}
 ONCE_BROKEN = {
     "a call over the first words of a question": _script(
@@ -252,6 +260,19 @@ ONCE_BROKEN = {
             [{"when": "agent", "ms": 0, "act": "say", "kind": "murmur", "text": MURMURS[0]}],
         ],
         {"seed": 45, "latency": [300, 1500], "detector": True, "falls": True},
+    ),
+    "a wish to think in the middle of words over a question": _script(
+        3,
+        [
+            [{"when": "turn", "ms": 0, **_said((1, 200))}],
+            [{"when": "agent", "ms": 0, "act": "press", "name": "again"}],
+            [{"when": "turn", "ms": 0, **_said((1, 200))}],
+            [
+                {"when": "turn", "ms": 1640, **_said((5, 1640), (8, 200))},
+                {"when": "speaking", "ms": 3980, "act": "press", "name": "think"},
+            ],
+        ],
+        {**_QUICK, "may_say_again": True, "patience": 18_000},
     ),
     "a reload while the last answer goes on over the goodbye": _script(
         1,

@@ -33,7 +33,7 @@ export const tests = {
     equal([after.phase, asked.at(-1)], ["thinking", { do: "post", turn: 2, kind: "skip" }]);
     equal(step(after, { type: "reply", prompt: QUESTION, turn: 3, at: 9900 })[0].phase, "speaking");
   },
-  "a button pressed in the middle of words over the agent keeps these words, and not a short call"() {
+  "a button pressed in the middle of words over the agent keeps these words, and a short call only if it goes on to think"() {
     const over = step(speaking(), { type: "speech", from: 1000 })[0];
     const kept = { do: "post", turn: 1, kind: "answer", from: 1000, to: 21000, unfinished: true };
     for (const press of [{ type: "mode", mode: "text" }, { type: "pause" }, { type: "ask", kind: "repeat" }]) {
@@ -47,6 +47,10 @@ export const tests = {
     equal(effects.at(-1), { do: "post", turn: 1, kind: "answer", from: 1000, to: 21000, sure: true });
     const [thinks, held] = step(over, { type: "think", at: 21000 });
     equal([thinks.phase, thinks.think, thinks.from, held.at(-1)], ["answering", true, 1000, { do: "wait" }]);
+    const [early] = step(over, { type: "think", at: 6000 }); // who wants to think speaks on
+    equal([early.phase, early.think, early.from], ["answering", true, 1000]);
+    const paused = { ...over, call: { ...over.call, to: 5000 } };
+    equal(step(paused, { type: "think", at: 6000 })[0].phase, "listening");
   },
   "words over the first of a reply that a button cuts off are more of the answer before"() {
     const early = run([{ type: "reply", prompt: NEXT, turn: 2, at: 9000 }, { type: "speech", from: 10000 }], answered())[0];
