@@ -57,7 +57,7 @@ def board() -> str:
             *(("", "All recruiters"), (UNASSIGNED, "Unassigned")),
             *((one.id, one.full_name or one.email) for one in members_of(member.organization, None)),
         ],
-        tag_choices=[("", "No filter"), *tags_seen_by(member)],
+        tag_choices=[("", "Any tag"), *tags_seen_by(member)],
         may_move=member.role is not Role.VIEWER,
         is_admin=member.role is Role.ADMIN,
         fixed=only_viewed(member),
