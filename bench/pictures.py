@@ -129,7 +129,7 @@ def take(cookie, pages, given) -> None:
         browser.close()
 
 
-ANSWER = "Two of our drivers were ill at the same time. I called every customer, and we changed all tours of the day."
+ANSWER = "We had a problem with late deliveries. I talked to the drivers, and together we made a new plan."
 
 
 def interview(given) -> None:
