@@ -103,7 +103,7 @@ def set_answer_days(organization: Organization, days: dict[RequestKind, int], *,
     """Set the days for answering new requests. Raises Rejected naming the kind. Audited."""
     for kind, count in days.items():
         if not 1 <= count <= LONGEST_DAYS:
-            raise Rejected(f"must be between 1 and {LONGEST_DAYS} days", field=kind.value)
+            raise Rejected(f"Enter 1 to {LONGEST_DAYS} days.", field=kind.value)
     wanted = {kind.value: count for kind, count in days.items()}
     if wanted != {kind.value: days_for(organization, kind).days for kind in days}:
         organization.answer_days = {**(organization.answer_days or {}), **wanted}

@@ -59,7 +59,7 @@ def set_rule(organization: Organization, *, months: int | None, media_days: int 
 def check_decisions(months: int | None) -> None:
     """Raise Rejected with the field for a number of months for decision records outside the allowed range."""
     if months is not None and not LEAST_MONTHS <= months <= MOST_MONTHS:
-        raise Rejected(f"must be between {LEAST_MONTHS} and {MOST_MONTHS} months, or empty", field="decision_months")
+        raise Rejected(f"Enter {LEAST_MONTHS} to {MOST_MONTHS} months, or leave this empty.", field="decision_months")
 
 
 def delete_old_decisions(rule: DecisionRule) -> int:
@@ -76,9 +76,9 @@ def delete_old_decisions(rule: DecisionRule) -> int:
 def check(months: int | None, media_days: int | None) -> None:
     """Raise Rejected with the field for periods outside the allowed range."""
     if months is not None and not LEAST_MONTHS <= months <= MOST_MONTHS:
-        raise Rejected(f"must be between {LEAST_MONTHS} and {MOST_MONTHS} months, or empty", field="months")
+        raise Rejected(f"Enter {LEAST_MONTHS} to {MOST_MONTHS} months, or leave this empty.", field="months")
     if media_days is not None and not LEAST_DAYS <= media_days <= MOST_DAYS:
-        raise Rejected(f"must be between {LEAST_DAYS} and {MOST_DAYS} days, or empty", field="media_days")
+        raise Rejected(f"Enter {LEAST_DAYS} to {MOST_DAYS} days, or leave this empty.", field="media_days")
 
 
 def is_in_force(rule: RetentionRule) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Installation, assert_accessible
+from .conftest import Installation, assert_accessible, wait_until
 
 pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("pages")]
 
@@ -130,7 +130,7 @@ def test_the_time_zone_of_the_browser_is_proposed_once(chromium: Any, admin: Any
     context = chromium.new_context(timezone_id="Asia/Tokyo", storage_state=admin.context.storage_state())
     page = context.new_page()
     page.goto(f"{installation.url}/profile/notices")
-    page.wait_for_function("document.querySelector('#time_zone').value === 'Asia/Tokyo'")
+    wait_until(lambda: page.input_value("#time_zone") == "Asia/Tokyo", seconds=30, what="time zone")
     accessible(page)
     page.select_option("#time_zone", "Europe/Lisbon")
     page.get_by_role("button", name="Save").click()

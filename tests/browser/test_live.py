@@ -33,7 +33,7 @@ def test_a_new_result_is_said_and_shown_on_request(
     assert_accessible(page)
     note.get_by_role("button", name="Reload page").focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("count => document.querySelectorAll('.people tbody tr').length > count", arg=rows)
+    page.locator(".people tbody tr").nth(rows).wait_for()
     assert note.count() == 0
 
 

@@ -287,7 +287,7 @@ def test_a_note_is_written_and_the_status_chosen_from_the_header(
     candidate_of(page)
     page.locator('[data-tabs] a[href="#data"]').click()
     page.keyboard.press("n")
-    page.wait_for_function("document.activeElement.id === 'note-text'")
+    page.locator("#note-text:focus").wait_for()
     page.keyboard.type("s, r and u are letters here.")
     page.get_by_role("button", name="Add note").click()
     page.get_by_text("s, r and u are letters here.").wait_for()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Installation, assert_accessible
+from .conftest import Installation, assert_accessible, wait_until
 
 pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("pages")]
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 360, "height": 800}
@@ -34,7 +34,8 @@ def flow_id(installation: Installation) -> str:
 def assert_fits(page: Any) -> None:
     """Nothing is wider than the window, once the page and its styles are there."""
     page.wait_for_load_state("load")
-    page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth")
+    width = "document.documentElement.scrollWidth <= window.innerWidth"
+    wait_until(lambda: page.evaluate(width), seconds=30, what="a page that fits")
 
 
 @pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])

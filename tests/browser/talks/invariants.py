@@ -242,11 +242,11 @@ def said_again(played: Played) -> int:
 
 def _retakes(played: Played) -> Iterator[str]:
     rows = [row for row in played.utterances if row.role is Role.USER]
-    said_again = {row.question_index for row in rows if row.retake == Retake.LATER}
+    later = {row.question_index for row in rows if row.retake == Retake.LATER}
     judged = {text for passage in played.judged if passage.role == "user" for text in passage.content.split()}
     for row in rows:
         is_former = row.retake == Retake.FORMER
-        if is_former and row.question_index not in said_again:
+        if is_former and row.question_index not in later:
             yield f"counts no longer, and nothing came in its place: {row.content}"
         if not judged:
             continue
