@@ -50,12 +50,15 @@ def record(
     size: tuple[int, int] = (160, 120),
     layout: str = "stereo",
     container: str = "webm",
+    fragments: bool = False,
 ) -> Path:
     """A recording. ``gaps`` maps a second of the sound to how long the recorder then lost buffers: later times grow.
 
     ``video`` names an encoder (libvpx, libvpx-vp9, libx264); its pictures run at 30 per second for ``seconds``.
+    ``fragments`` divides an MP4 into pieces of a second, as MediaRecorder does.
     """
-    with av.open(str(path), "w", format=container) as out:
+    options = {"movflags": "empty_moov+default_base_moof", "frag_duration": "1000000"} if fragments else {}
+    with av.open(str(path), "w", format=container, options=options) as out:
         ear = out.add_stream("libopus", rate=RATE, layout=layout)
         eye = _eye(out, video, size)
         pictures = _pictures(size, seconds or len(samples) / RATE) if eye is not None else []

@@ -149,6 +149,39 @@ def test_a_recording_that_is_cut_off_keeps_what_arrived(tmp_path):
     assert recorder.heard_at(recorder.decoded(made.audio)) == pytest.approx([1.0], abs=5 * MILLISECONDS)
 
 
+@pytest.mark.parametrize("video", [None, "libx264"])
+def test_a_fragment_whose_header_stands_there_twice_loses_nothing(tmp_path, video):
+    samples = recorder.sound(3.8, [1.0, 3.4])
+    path = recorder.record(tmp_path / "a.mp4", samples, video=video, container="mp4", fragments=True)
+    whole = assemble([run(path)], directory=tmp_path, want_video=bool(video))
+    beeps, pictures = recorder.heard_at(recorder.decoded(whole.audio)), _pictures(whole.video)
+    assert beeps == pytest.approx([1.0, 3.4], abs=10 * MILLISECONDS)
+    _repeat_last_header(path)
+    assert recorder.boxes(path).count("moof") == 5, "one more than fragments"
+    with av.open(str(path)) as damaged, pytest.raises(av.error.FFmpegError):
+        list(damaged.decode(audio=0))
+    quick = copy_sound([run(path)], directory=tmp_path)
+    made = assemble([run(path)], directory=tmp_path, want_video=bool(video))
+    for file in filter(None, (quick.audio, made.audio, made.video)):
+        assert recorder.heard_at(recorder.decoded(file)) == pytest.approx(beeps, abs=5 * MILLISECONDS)
+    assert _pictures(made.video) == pictures
+
+
+def _repeat_last_header(path):
+    """As WebKitGTK does when its recorder stops."""
+    content = path.read_bytes()
+    at = content.rindex(b"moof") - 4
+    size = int.from_bytes(content[at : at + 4], "big")
+    path.write_bytes(content[: at + size] + content[at:])
+
+
+def _pictures(path):
+    if path is None:
+        return []
+    with av.open(str(path)) as container:
+        return [bytes(packet) for packet in container.demux(video=0) if packet.size]
+
+
 def test_a_run_that_never_got_past_its_header_counts_nothing(tmp_path):
     path = recorder.record(tmp_path / "a.webm", recorder.sound(2, [1.0]))
     torn = tmp_path / "torn.webm"

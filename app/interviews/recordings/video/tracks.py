@@ -14,6 +14,7 @@ _MATROSKA = b"\x1aE\xdf\xa3"
 _LATE_START = 10.0
 _UNSTATED = 0.02
 _DEMUXERS = {"webm": "matroska", "mp4": "mov"}
+_LARGEST_HEADER = 1 << 20
 
 
 class Undecodable(Exception):
@@ -57,14 +58,42 @@ def sniffed(path: Path) -> str:
     raise Undecodable("a recorded part is neither WebM nor MP4, or its beginning is missing")
 
 
+def _hide_repeated_headers(path: Path) -> None:
+    """Make the first of two equal ``moof`` boxes in a row a ``free`` box, which every reader skips.
+
+    WebKitGTK writes the header of the last fragment twice. The samples' offset counts from the beginning of their
+    header (ISO/IEC 14496-12, 8.8.7), so those of the first header are the second one instead of sound.
+    """
+    with path.open("r+b") as file:
+        end, at, before = path.stat().st_size, 0, b""
+        while at + 8 <= end:
+            file.seek(at)
+            size, kind = int.from_bytes(file.read(4), "big"), file.read(4)
+            if size == 1:  # the size stands behind the kind
+                size = int.from_bytes(file.read(8), "big")
+            if size < 8:  # 0 is "to the end of the file"
+                return
+            header = b""
+            if kind == b"moof" and size <= _LARGEST_HEADER:
+                file.seek(at)
+                header = file.read(size)
+                if header == before:
+                    file.seek(at - size + 4)
+                    file.write(b"free")
+            at, before = at + size, header
+
+
 @contextmanager
 def opened(run: dict[str, Any], *, limits: dict[str, Any]) -> Iterator[Tracks | None]:
     """The run's tracks, or None when the file holds only a header.
 
-    The first bytes decide the demuxer, which reads this open file and may not open any other.
+    The first bytes decide the demuxer, which reads this open file and may not open any other. Changes the file if it
+    is an MP4 that repeats the header of a fragment.
     """
     path = Path(run["path"])
     demuxer = _DEMUXERS[sniffed(path)]
+    if demuxer == "mov":
+        _hide_repeated_headers(path)
     with path.open("rb") as file:
         try:
             container = av.open(file, format=demuxer, options={"protocol_whitelist": "none"})
