@@ -192,26 +192,32 @@ def test_a_model_without_use_is_given_back_where_memory_is_short(model):
     assert models.loaded == ("whisper-tiny",)
 
 
-def test_what_was_recognised_for_a_look_is_not_recognised_again(samples, model, monkeypatch):
-    """The end comes a moment after the look; nothing but quiet has been said since."""
+@pytest.mark.parametrize("times", [1, 4], ids=["short", "long"])
+@pytest.mark.parametrize("quiet", [1, 8], ids=["at once", "after a long pause"])
+def test_what_was_recognised_for_a_look_is_not_recognised_again(samples, model, monkeypatch, quiet, times):
+    """The end comes some time after the look; nothing but quiet has been said since."""
     reads = []
     read = Model.read
     monkeypatch.setattr(Model, "read", lambda self, *args, **options: reads.append(1) or read(self, *args, **options))
     sent: list[tuple] = []
     desk = Desk(sent.append, flags="")
     desk.take(None, "open", "looked", model, "en-US")
-    desk.take(None, "feed", "looked", 0, samples[0].pcm)
+    desk.take(None, "feed", "looked", 0, samples[0].pcm * times)
     desk.take(1, "peek", "looked", 0, model, "en-US")
     while desk.step():
         pass
-    assert sent[-1] == (1, None, SAID)
+    text = sent[-1][2]
+    assert text.startswith(SAID)
     done = len(reads)
-    desk.take(None, "feed", "looked", 1, bytes(PIECE))
-    desk.take(2, "finish", "looked", 0, 1, model, "en-US")
+    for number in range(1, quiet + 1):
+        desk.take(None, "feed", "looked", number, bytes(PIECE))
+        while quiet > 1 and desk.step():
+            pass
+    desk.take(2, "finish", "looked", 0, quiet, model, "en-US")
     while desk.step():
         pass
-    assert sent[-1][2]["text"] == SAID
-    assert len(reads) == done == 1
+    assert sent[-1][2]["text"] == text
+    assert len(reads) == done > 0
 
 
 def test_what_no_one_asks_for_is_forgotten(samples, model):

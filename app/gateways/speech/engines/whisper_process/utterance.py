@@ -85,7 +85,10 @@ class Utterance:
         if window is None:
             self._forget_silence()
             return False
-        words = yield from self._read(get_model(), window)
+        if self._attempt is not None and _is_the_same(window, self._attempt[0]):
+            words = self._attempt[1]  # only the silence after it has grown
+        else:
+            words = yield from self._read(get_model(), window)
         if window.closed or self.ended:
             self._keep(window, words)
         else:
