@@ -201,7 +201,8 @@ class Person:
         for run, first, last in rows:
             pcm = self._sound(run, first, last)
             if pcm:
-                starts.setdefault(run, []).append(self.recorded.place_of(pcm) - CHUNK * first)
+                place = self.recorded.place_of(pcm, between=self.recorded.between_reloads(run))
+                starts.setdefault(run, []).append(place - CHUNK * first)
         zero = {run: float(np.median(found)) for run, found in starts.items()}
         return [
             {"begins": round(zero[run] + CHUNK * first, 3), "ends": round(zero[run] + CHUNK * (last + 1), 3)}

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import wave
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,13 +84,22 @@ class Recorded:
             "cut": is_cut,
         }
 
-    def place_of(self, pcm: bytes) -> float:
-        """Seconds into the recording at which this sound (16 kHz, 16 bit) of the candidate begins."""
+    def between_reloads(self, number: int) -> tuple[float, float]:
+        """Seconds into the recording between which the page ran for the ``number``-th time (from 1)."""
+        cuts = [one.cut - self.began for one in self.said if one.cut is not None]
+        return [0.0, *cuts][number - 1], [*cuts, math.inf][number - 1]
+
+    def place_of(self, pcm: bytes, *, between: tuple[float, float] = (0.0, math.inf)) -> float:
+        """Seconds into the recording at which this sound (16 kHz, 16 bit) of the candidate begins.
+
+        ``between``: where it is looked for, in seconds, because the same words may be said again after a reload.
+        """
         left = _at(self.sides()[:, 0].astype(float), self.rate)
         part = _at(np.frombuffer(pcm, "<i2").astype(float), 16_000)
         size = 1 << (len(left) + len(part)).bit_length()
         matched = np.fft.irfft(np.fft.rfft(left, size) * np.conj(np.fft.rfft(part, size)), size)
-        return int(np.argmax(matched[: len(left)])) / COARSE
+        first, last = (round(min(place * COARSE, len(left))) for place in between)
+        return (first + int(np.argmax(matched[first:last]))) / COARSE
 
 
 def _at(samples: np.ndarray, rate: int) -> np.ndarray:
