@@ -51,7 +51,12 @@ def _recognised(transcriber: Transcriber, pcm: Sound, *, language: str) -> str |
         return None
     try:
         sound = pcm()
-        text = None if sound is None else transcriber.transcribe(sound, rate=SPEECH_RATE, language=language).text
-        return "" if sound and text and not believing.is_said(text, sound, language=language) else text
+        if sound is None:
+            return None
+        heard = transcriber.transcribe(sound, rate=SPEECH_RATE, language=language)
     except GatewayError:
         return None
+    is_said = believing.was_measured(heard, language=language) or (
+        bool(heard.text) and believing.is_said(heard.text, sound, language=language)
+    )
+    return heard.text if is_said else ""

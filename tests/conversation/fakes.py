@@ -27,6 +27,7 @@ class ScriptedTranscriber:
     otherwise: str = "i like this work very much"
     name: str = "scripted"
     is_second_better: bool = False
+    spoken: float | None = None
 
     def is_demonstration(self, language: str) -> bool:
         return False
@@ -65,7 +66,7 @@ class ScriptedTranscriber:
         if isinstance(text, GatewayError):
             raise text
         words = tuple(Word(word, n * 0.3, n * 0.3 + 0.2) for n, word in enumerate(text.split()))
-        return Heard(text, words, self.name)
+        return Heard(text, words, self.name, spoken=self.spoken)
 
     def partial(self, key: str) -> str | None:
         pieces = sum(1 for fed, _number, _size in self.fed if fed == key)

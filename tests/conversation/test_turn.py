@@ -14,7 +14,7 @@ from app.conversation.script.place import Phase, Place
 from app.conversation.speaking import GAP
 from app.conversation.turn import Answer, Audio, Engines, respond
 from app.core.errors import GatewayError
-from app.gateways.speech import phrases
+from app.gateways.speech import phrases, silence
 from app.gateways.speech.ports import FollowUp
 
 from .around import script_parts
@@ -218,6 +218,23 @@ def test_an_answer_with_more_words_than_can_be_said_is_kept_for_later(
     hears.texts = ["thank you very much " * 10]
     reply = respond(SCRIPT, OPEN, spoken_answer(pcm=sound(2)), engines=with_all)
     assert (reply.said.event, reply.said.content, reply.is_answer) == (Event.ANSWER, None, True)
+
+
+@pytest.mark.parametrize(("spoken", "times"), [(2.0, 0), (0.1, 1), (None, 1)])
+def test_an_engine_that_has_measured_enough_speech_is_not_measured_again(
+    with_all: Engines,
+    hears: ScriptedTranscriber,
+    real_speech: bytes,
+    spoken: float | None,
+    times: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[bool] = []
+    has_speech = silence.has_speech
+    monkeypatch.setattr(silence, "has_speech", lambda pieces: asked.append(True) or has_speech(pieces))
+    hears.spoken = spoken
+    reply = respond(SCRIPT, OPEN, spoken_answer(pcm=real_speech), engines=with_all)
+    assert (reply.said.content, reply.is_answer, len(asked)) == (hears.otherwise, True, times)
 
 
 def test_a_recogniser_that_fails_loses_no_answer(

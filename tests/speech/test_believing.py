@@ -3,10 +3,10 @@
 import pytest
 
 from app.gateways.speech import phrases
-from app.gateways.speech.believing import can_be, is_said
+from app.gateways.speech.believing import can_be, is_said, was_measured
 from app.gateways.speech.catalogue import ESPEAK_LANGUAGES
 from app.gateways.speech.engines.espeak import EspeakSpeaker
-from app.gateways.speech.ports import SPEECH_RATE
+from app.gateways.speech.ports import SPEECH_RATE, Heard
 from app.gateways.speech.sound import resample
 
 from .test_silence import noise
@@ -55,3 +55,18 @@ def test_no_more_than_three_seconds_of_speech_are_looked_for(samples):
 
     assert can_be("word " * 300, pieces, seconds=300.0, language="en-US")
     assert len(read) < 16
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken", "is_enough"),
+    [
+        ("Thank you.", 0.6, True),
+        ("Thank you.", 0.2, False),
+        ("Thank you.", None, False),
+        ("", 0.6, False),
+        ("word " * 20, 3.1, True),
+        ("word " * 20, 2.9, False),
+    ],
+)
+def test_an_engine_that_measures_speech_is_believed_where_there_is_enough(text, spoken, is_enough) -> None:
+    assert was_measured(Heard(text, (), "whisper", spoken=spoken), language="en-US") is is_enough

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from app.gateways.speech import silence
 from app.gateways.speech.catalogue import word_count
-from app.gateways.speech.ports import SAMPLE_BYTES, SPEECH_RATE
+from app.gateways.speech.ports import SAMPLE_BYTES, SPEECH_RATE, Heard
 
 WORDS_PER_SECOND = 6.0
 """Faster speech is not understood; hurried English has about 4.5 words in a second of speech."""
@@ -24,9 +24,18 @@ Pieces = Callable[[], Iterable[bytes]]
 
 def can_be(text: str, pieces: Pieces, *, seconds: float, language: str) -> bool:
     """Whether ``text`` may have been said in ``seconds`` of 16 kHz sound. GatewayError of ``pieces`` passes through."""
-    least = (word_count(text, language) - SPARE_WORDS) / QUICKER.get(language, WORDS_PER_SECOND)
+    least = _least_seconds(text, language)
     wanted = min(least, LOOKED_FOR)
     return least <= seconds and (wanted <= 0 or silence.seconds_up_to(pieces(), most=wanted) >= wanted)
+
+
+def was_measured(heard: Heard, *, language: str) -> bool:
+    """Whether the engine has asked the detector itself, and it found enough speech for the text."""
+    return bool(heard.text) and (heard.spoken or 0.0) >= max(silence.LEAST_SPEECH, _least_seconds(heard.text, language))
+
+
+def _least_seconds(text: str, language: str) -> float:
+    return (word_count(text, language) - SPARE_WORDS) / QUICKER.get(language, WORDS_PER_SECOND)
 
 
 def is_said(text: str, pcm: bytes, *, language: str) -> bool:

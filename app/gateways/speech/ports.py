@@ -54,12 +54,16 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a recogniser understood; word times count from the start of the given audio."""
+    """What a recogniser understood; word times count from the start of the given audio.
+
+    ``spoken``: seconds of speech, where the engine has asked the voice detector itself.
+    """
 
     text: str
     words: tuple[Word, ...]
     engine: str
     confidence: float | None = None
+    spoken: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,8 @@ class WhisperTranscriber:
         return self._heard(result)
 
     def _heard(self, result: dict[str, Any]) -> Heard:
-        return Heard(result["text"], _in_order(result["words"]), self.name, result["confidence"])
+        words = _in_order(result["words"])
+        return Heard(result["text"], words, self.name, result["confidence"], spoken=result["seconds"])
 
     def _forget(self, key: str) -> None:
         self._open.pop(key, None)
