@@ -220,6 +220,31 @@ def test_what_was_recognised_for_a_look_is_not_recognised_again(samples, model, 
     assert len(reads) == done > 0
 
 
+def _after_more_pieces(model, pcm, *, later):
+    """What an answer of one piece was, asked for when others have followed it."""
+    sent: list[tuple] = []
+    desk = Desk(sent.append, flags="")
+    desk.take(None, "open", "late", model, "en-US")
+    for number, piece in enumerate([pcm, *later]):
+        desk.take(None, "feed", "late", number, piece)
+        while desk.step():
+            pass
+    desk.take(1, "finish", "late", 0, 0, model, "en-US")
+    while desk.step():
+        pass
+    return sent[-1]
+
+
+def test_silence_that_follows_an_answer_does_not_make_it_recognised_again(samples, model):
+    number, problem, heard = _after_more_pieces(model, samples[0].pcm, later=[bytes(PIECE)] * 5)
+    assert (number, problem, heard["text"]) == (1, None, SAID)
+    assert heard["seconds"] == pytest.approx(len(samples[0].pcm) / 2 / SPEECH_RATE, abs=0.1)
+
+
+def test_words_that_follow_an_answer_are_not_part_of_it(samples, model):
+    assert _after_more_pieces(model, samples[0].pcm, later=[bytes(PIECE), samples[0].pcm]) == (1, None, None)
+
+
 def test_what_no_one_asks_for_is_forgotten(samples, model):
     sent: list[tuple] = []
     desk = Desk(sent.append, flags="")

@@ -39,6 +39,7 @@ class Utterance:
         self.first: int | None = None
         self.next = 0
         self._ahead: dict[int, bytes] = {}
+        self._ends: list[int] = []  # of each piece, in samples
         self._sound = bytearray()
         self._dropped = 0  # samples that are recognised and forgotten
         self._listened = 0  # samples that the detector has
@@ -65,11 +66,15 @@ class Utterance:
             self._ahead.setdefault(number, pcm)
         while (piece := self._ahead.pop(self.next, None)) is not None:
             self._sound += piece
+            self._ends.append(self._arrived)
             self.next += 1
 
     def complete(self, first: int, last: int) -> bool:
-        """Whether exactly these pieces are here."""
-        return not self.broken and not self._ahead and self.first == first and self.next == last + 1
+        """Whether these pieces are here and nothing is said after them: silence may have arrived by now."""
+        if self.broken or self._ahead or self.first != first or self.next <= last:
+            return False
+        self._catch_up()
+        return self.next == last + 1 or not self._detector.spans(self._ends[last - first] / RATE)
 
     @property
     def is_waited_for(self) -> bool:
@@ -118,8 +123,7 @@ class Utterance:
 
     def end(self) -> None:
         """No more will come."""
-        while self._listened < self._arrived:
-            self._listen()
+        self._catch_up()
         self._detector.end()
         self.ended = True
         window = self._window()
@@ -129,6 +133,10 @@ class Utterance:
     @property
     def _arrived(self) -> int:
         return self._dropped + len(self._sound) // SAMPLE_BYTES
+
+    def _catch_up(self) -> None:
+        while self._listened < self._arrived:
+            self._listen()
 
     def _listen(self) -> None:
         until = min(self._listened + LISTEN, self._arrived)
