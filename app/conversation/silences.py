@@ -56,7 +56,4 @@ def _recognised(transcriber: Transcriber, pcm: Sound, *, language: str) -> str |
         heard = transcriber.transcribe(sound, rate=SPEECH_RATE, language=language)
     except GatewayError:
         return None
-    is_said = believing.was_measured(heard, language=language) or (
-        bool(heard.text) and believing.is_said(heard.text, sound, language=language)
-    )
-    return heard.text if is_said else ""
+    return heard.text if believing.is_said(heard, sound, language=language) else ""

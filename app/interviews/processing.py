@@ -117,7 +117,7 @@ def _recognised(turn: TurnValue, language: str, *, transcriber: Transcriber, sam
     start, end = turn.start or 0.0, turn.end or 0.0
     pcm = samples(turn.segment or 0, start, end)
     understood = transcriber.transcribe(pcm, rate=SPEECH_RATE, language=language)
-    if not believing.is_said(understood.text, pcm, language=language):
+    if not believing.is_said(understood, pcm, language=language):
         return replace(turn, content="", engine=understood.engine)
     words = tuple((word.word, start + word.start, start + word.end) for word in understood.words)
     return replace(turn, content=understood.text, words=words or None, engine=understood.engine)

@@ -17,11 +17,10 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {"pulseaudio", "pulseaudio-utils", "xvfb"}
-CAMERA = {"gstreamer1.0-python3-plugin-loader"}
 
 
 def missing() -> list[str]:
-    """Debian packages that this machine lacks: for a sound card (PACKAGES), WebKit's camera (CAMERA), or WebKit."""
+    """Debian packages that this machine lacks: for a sound card (PACKAGES), or for WebKit."""
     return subprocess.run(["sh", ROOT / ".ci" / "browsers"], capture_output=True, text=True, check=True).stdout.split()
 
 

@@ -29,6 +29,14 @@ def can_be(text: str, pieces: Pieces, *, seconds: float, language: str) -> bool:
     return least <= seconds and (wanted <= 0 or silence.seconds_up_to(pieces(), most=wanted) >= wanted)
 
 
+def is_said(heard: Heard, pcm: bytes, *, language: str) -> bool:
+    """Whether there are words, and the whole sound (16 kHz) holds speech, and enough of it for them."""
+    if not heard.text or was_measured(heard, language=language):
+        return bool(heard.text)
+    seconds = len(pcm) / (SAMPLE_BYTES * SPEECH_RATE)
+    return silence.has_speech([pcm]) and can_be(heard.text, lambda: [pcm], seconds=seconds, language=language)
+
+
 def was_measured(heard: Heard, *, language: str) -> bool:
     """Whether the engine has asked the detector itself, and it found enough speech for the text."""
     return bool(heard.text) and (heard.spoken or 0.0) >= max(silence.LEAST_SPEECH, _least_seconds(heard.text, language))
@@ -36,9 +44,3 @@ def was_measured(heard: Heard, *, language: str) -> bool:
 
 def _least_seconds(text: str, language: str) -> float:
     return (word_count(text, language) - SPARE_WORDS) / QUICKER.get(language, WORDS_PER_SECOND)
-
-
-def is_said(text: str, pcm: bytes, *, language: str) -> bool:
-    """Whether the whole sound (16 kHz) holds speech, and enough of it for ``text``."""
-    seconds = len(pcm) / (SAMPLE_BYTES * SPEECH_RATE)
-    return silence.has_speech([pcm]) and can_be(text, lambda: [pcm], seconds=seconds, language=language)

@@ -92,7 +92,7 @@ def _heard(answer: _Answer) -> dict[str, Any] | None:
     with renewing(Utterance, answer.utterance_id, answer.token):
         pcm = _sound(answer)
         heard = transcriber.hear_again(pcm, rate=SPEECH_RATE, language=answer.language)
-        is_said = bool(heard.text) and believing.is_said(heard.text, pcm, language=answer.language)
+        is_said = believing.is_said(heard, pcm, language=answer.language)
     if is_said:
         return {"hearing": Hearing.HEARD, "recoveries": 0, **_columns(answer, heard)}
     # What was understood in the live talk is never taken away: an engine may miss a word that was said.

@@ -14,7 +14,7 @@ _MATROSKA = b"\x1aE\xdf\xa3"
 _LATE_START = 10.0
 _UNSTATED = 0.02
 _DEMUXERS = {"webm": "matroska", "mp4": "mov"}
-_LARGEST_HEADER = 1 << 20
+_LARGEST_HEADER, _MOST_BOXES = 1 << 20, 100_000
 
 
 class Undecodable(Exception):
@@ -65,13 +65,13 @@ def _hide_repeated_headers(path: Path) -> None:
     header (ISO/IEC 14496-12, 8.8.7), so those of the first header are the second one instead of sound.
     """
     with path.open("r+b") as file:
-        end, at, before = path.stat().st_size, 0, b""
-        while at + 8 <= end:
+        at, before = 0, b""
+        for _ in range(_MOST_BOXES):  # a recorder makes two a second
             file.seek(at)
             size, kind = int.from_bytes(file.read(4), "big"), file.read(4)
             if size == 1:  # the size stands behind the kind
                 size = int.from_bytes(file.read(8), "big")
-            if size < 8:  # 0 is "to the end of the file"
+            if size < 8:  # there are no more, or this one goes to the end of the file
                 return
             header = b""
             if kind == b"moof" and size <= _LARGEST_HEADER:

@@ -73,8 +73,10 @@ class Utterance:
         """Whether these pieces are here and nothing is said after them: silence may have arrived by now."""
         if self.broken or self._ahead or self.first != first or self.next <= last:
             return False
+        if self.next == last + 1:
+            return True
         self._catch_up()
-        return self.next == last + 1 or not self._detector.spans(self._ends[last - first] / RATE)
+        return not self._detector.spans(self._ends[last - first] / RATE)
 
     @property
     def is_waited_for(self) -> bool:
