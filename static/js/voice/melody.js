@@ -10,12 +10,14 @@ const KEPT = 500; // voiced frames that tell the usual pitch: ten seconds
 const [KNOWN, TAIL, LEAST, REACH] = [40, 4, 3, 8000]; // frames to know a voice by; of its last word at most and at least; samples in which they lie
 const FALL = -3; // semitones from the usual pitch
 const ABOVE = 9; // semitones over it, where no voice ends: half of the true swing was found
+const [DULL, CREAKS] = [0.3, 0.4]; // a voice without a pitch creaks: sharper than this it is breath, quieter than this share of the voice it is the room
 const TONAL = new Set(["zh", "th", "vi", "nb", "ja"]); // their words have melodies of their own
 
 export class Melody {
   constructor() {
     this.window = new Float32Array(WINDOW);
-    this.voiced = []; // { sample, pitch }
+    this.voiced = []; // { sample, pitch, loudness }
+    this.dull = []; // the same of sounds like a voice that swings without a pitch
   }
 
   // Something to listen to the melody of this language with, or null.
@@ -28,9 +30,11 @@ export class Melody {
     this.window.copyWithin(0, pcm.length);
     this.window.set(pcm, WINDOW - pcm.length);
     const pitch = pitchOf(this.window);
-    if (!pitch) return;
-    this.voiced.push({ sample, pitch });
-    if (this.voiced.length > KEPT) this.voiced.shift();
+    const { loudness, sharpness } = strengthOf(this.window);
+    if (!pitch && sharpness > DULL) return;
+    const kept = pitch ? this.voiced : this.dull;
+    kept.push({ sample, pitch, loudness });
+    if (kept.length > KEPT) kept.shift();
   }
 
   // Whether the voice that fell silent at this sample had come to rest; not so where it is not known yet, and null where
@@ -38,8 +42,11 @@ export class Melody {
   falls(to) {
     if (this.voiced.length < KNOWN) return false;
     const usual = middle(this.voiced.map(({ pitch }) => pitch));
-    const word = this.voiced.filter(({ sample }) => to - REACH < sample && sample <= to + WINDOW);
-    const last = word.map(({ pitch }) => 12 * Math.log2(pitch / usual)).filter((height) => height < ABOVE).slice(-TAIL);
+    const quiet = CREAKS * middle(this.voiced.map(({ loudness }) => loudness));
+    const creaks = this.dull.filter(({ loudness }) => loudness > quiet);
+    const word = [...this.voiced, ...creaks].filter(({ sample }) => to - REACH < sample && sample <= to + WINDOW);
+    const heights = word.sort((one, other) => one.sample - other.sample).map(({ pitch }) => 12 * Math.log2(pitch / usual)); // of a creak: -Infinity
+    const last = heights.filter((height) => height < ABOVE).slice(-TAIL);
     return last.length < LEAST ? null : middle(last) < FALL;
   }
 }
@@ -61,6 +68,14 @@ export function pitchOf(samples) {
   const best = like.reduce((most, one, place) => (isPeak(one, place) ? Math.max(most, one) : most), 0);
   if (best < VOICED) return 0;
   return RATE / (shortest + like.findIndex((one, place) => one > NEARLY * best && isPeak(one, place)));
+}
+
+// loudness: root mean square in 16-bit steps; sharpness: how much of the sound changes from one sample to the next, 0 to 4.
+function strengthOf(samples) {
+  const centred = withoutMean(samples);
+  const power = centred.reduce((sum, one) => sum + one * one, 0);
+  const change = centred.reduce((sum, one, at) => sum + (at ? (one - centred[at - 1]) ** 2 : 0), 0);
+  return { loudness: Math.sqrt(power / centred.length), sharpness: change / (power + 1e-9) };
 }
 
 // How alike the sound and the same sound so much later are, up to 1, whichever is louder.

@@ -43,6 +43,16 @@ export const tests = {
     ok(at((s) => (s < 1.8 ? 120 : 53)));
     ok(at((s) => (s < 1.6 ? 120 : s < 1.92 ? 88 : 240)));
   },
+  "a voice that ends without a pitch has come to rest, breath and the sound of the room do not change how it ended"() {
+    const { between } = chance(5);
+    const ended = (seconds, end) => {
+      const samples = hum(2, () => 120);
+      samples.set(Int16Array.from({ length: seconds * 16000 }, end), (2 - seconds) * 16000);
+      return heard(samples).falls(32000);
+    };
+    const dull = (loudness, last = 0) => () => (last = 0.9 * last + between(-loudness, loudness));
+    equal([ended(0.3, dull(2000)), ended(0.3, dull(200)), ended(0.3, () => between(-3000, 3000))], [true, false, false]);
+  },
   "a voice that is hardly known yet is not taken to be at rest, and silence tells nothing"() {
     equal(heard(hum(0.3, () => 120)).falls(4800), false);
     equal(heard(hum(0.7, (s) => 120 - 60 * s)).falls(11200), false);
