@@ -1,9 +1,9 @@
 """Slow connections: pieces under way when the page posts what depends on them, and sound that comes with a reply."""
 
 import base64
-import time
 from collections.abc import Callable
 from dataclasses import replace
+from threading import Event
 from typing import Any
 
 import pytest
@@ -30,18 +30,15 @@ def late(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
     """What happens while the server waits: the first time the first of these, and so on."""
     arrives: list[Callable[[], object]] = []
 
-    def sleep(seconds: float) -> None:
-        assert seconds < under_way.LONGEST
-        if arrives:
+    class Scripted(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            assert timeout == under_way.EVERY
+            if not arrives:
+                return super().wait(timeout)
             arrives.pop(0)()
-        else:
-            time.sleep(seconds)
+            return self.is_set()
 
-    class Time:
-        monotonic = staticmethod(time.monotonic)
-
-    Time.sleep = staticmethod(sleep)  # type: ignore[attr-defined]
-    monkeypatch.setattr(under_way, "time", Time)
+    monkeypatch.setattr(under_way, "Event", Scripted)
     return arrives
 
 
@@ -110,6 +107,26 @@ def test_what_never_comes_is_missing_in_the_end_and_the_turn_stays_open(
     assert (refused.status_code, refused.json()["missing"]) == (409, [1])
     put(talking, 1)()
     assert talking.call("POST", "/turns/2", json=ANSWER)["heard"] == {"text": "I am a nurse."}
+
+
+def test_only_a_piece_of_the_interview_ends_its_wait(
+    talking: Candidate, hears: ScriptedTranscriber, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hears.texts = ["I am a nurse."]
+    arrives = [lambda: under_way.has_come("another interview"), put(talking, 1), put(talking, 2)]
+    put(talking, 0)()
+    woken: list[bool] = []
+
+    class Scripted(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            del timeout
+            arrives.pop(0)()
+            woken.append(self.is_set())
+            return self.is_set()
+
+    monkeypatch.setattr(under_way, "Event", Scripted)
+    talking.call("POST", "/turns/2", json=ANSWER, headers=WAITS)
+    assert woken == [False, True, True]
 
 
 def test_a_silence_waits_for_its_pieces_too(

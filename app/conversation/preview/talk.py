@@ -51,6 +51,7 @@ def put_chunk(segment: int, number: int) -> Response:
     if transcriber.supports(preview.script.language):
         transcriber.feed(key, number, content, language=preview.script.language)
     preview.hear(segment, number, content)  # last: a turn that waits for it finds it with the recogniser
+    under_way.has_come(preview.id)
     text = transcriber.partial(key)
     return jsonify(answer | ({"partial": text} if text else {}))
 

@@ -18,6 +18,7 @@ from app import gateways
 from app.conversation import actions, thinking
 from app.conversation.access import holder, protocol, refusal_of
 from app.conversation.actions import Holder
+from app.conversation.protocol import under_way
 from app.conversation.protocol.schemas import CHUNK_SAMPLES, LAST_SEGMENT
 from app.conversation.turn import utterance_key
 from app.core.db import db
@@ -139,6 +140,7 @@ def _kept(bundle: _Bundle) -> tuple[dict[str, object], list[int], dict[int, Doma
             _feed(holder(), bundle.segment, number, content=stored.voices[number])
         answer = _arrived(bundle, max(noted))
         db.session.commit()
+        under_way.has_come(holder().interview_id)
     except DomainError:
         db.session.rollback()
         for key in stored.keys:
