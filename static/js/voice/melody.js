@@ -7,7 +7,8 @@ const VOICED = 0.5; // how alike one swing and the next are, at least
 const NEARLY = 0.85; // of the best likeness: a shorter swing that is so good is the true one
 const QUIET = 60; // standard deviation in 16-bit steps, under which nothing is a voice
 const KEPT = 500; // voiced frames that tell the usual pitch: ten seconds
-const [KNOWN, TAIL, LEAST, REACH] = [40, 4, 3, 8000]; // frames to know a voice by; of its last word at most and at least; samples in which they lie
+const [KNOWN, TAIL, LEAST] = [40, 4, 3]; // frames to know a voice by; of its last word at most and at least
+const [REACH, FADES] = [8000, 1600]; // samples before and after the end of the speech in which they lie: a voice that creaks is heard longer than it is taken for speech
 const FALL = -3; // semitones from the usual pitch
 const ABOVE = 9; // semitones over it, where no voice ends: half of the true swing was found
 const [DULL, CREAKS] = [0.3, 0.4]; // a voice without a pitch creaks: sharper than this it is breath, quieter than this share of the voice it is the room
@@ -44,7 +45,7 @@ export class Melody {
     const usual = middle(this.voiced.map(({ pitch }) => pitch));
     const quiet = CREAKS * middle(this.voiced.map(({ loudness }) => loudness));
     const creaks = this.dull.filter(({ loudness }) => loudness > quiet);
-    const word = [...this.voiced, ...creaks].filter(({ sample }) => to - REACH < sample && sample <= to + WINDOW);
+    const word = [...this.voiced, ...creaks].filter(({ sample }) => to - REACH < sample && sample <= to + FADES);
     const heights = word.sort((one, other) => one.sample - other.sample).map(({ pitch }) => 12 * Math.log2(pitch / usual)); // of a creak: -Infinity
     const last = heights.filter((height) => height < ABOVE).slice(-TAIL);
     return last.length < LEAST ? null : middle(last) < FALL;
