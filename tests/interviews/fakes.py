@@ -44,7 +44,7 @@ class ScriptedTranscriber:
 
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None: ...
 
-    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
+    def peek(self, key: str, *, last: int, language: str, seconds: float, begun: bytes = b"") -> str | None:
         return None
 
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:

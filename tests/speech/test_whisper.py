@@ -241,6 +241,56 @@ def test_silence_that_follows_an_answer_does_not_make_it_recognised_again(sample
     assert heard["seconds"] == pytest.approx(len(samples[0].pcm) / 2 / SPEECH_RATE, abs=0.1)
 
 
+@pytest.mark.parametrize("begun", [[2_000], [2_000, 6_000]], ids=["once", "twice"])
+def test_the_beginning_of_a_piece_is_heard_before_it_is_whole(samples, model, monkeypatch, begun):
+    """The end of the answer lies in it, and the whole piece adds only quiet."""
+    reads = []
+    read = Model.read
+    monkeypatch.setattr(Model, "read", lambda self, *args, **options: reads.append(1) or read(self, *args, **options))
+    sent: list[tuple] = []
+    desk = Desk(sent.append, flags="")
+    rest = len(samples[0].pcm) % PIECE
+    *whole, last = pieces_of(samples[0].pcm + bytes(PIECE - rest + 2_000))[:-1]
+    desk.take(None, "open", "early", model, "en-US")
+    for number, piece in enumerate(whole):
+        desk.take(None, "feed", "early", number, piece)
+    end = len(whole)
+    for more in begun:
+        desk.take(None, "begin", "early", end, last[: min(PIECE, rest + more)])
+        desk.take(1, "peek", "early", end, model, "en-US")
+        while desk.step():
+            pass
+        assert sent[-1] == (1, None, SAID)
+    desk.take(None, "feed", "early", end, last)
+    desk.take(2, "finish", "early", 0, end, model, "en-US")
+    while desk.step():
+        pass
+    number, problem, heard = sent[-1]
+    assert (number, problem, heard["text"]) == (2, None, SAID)
+    assert heard["seconds"] == pytest.approx(len(samples[0].pcm) / 2 / SPEECH_RATE, abs=0.1)
+    assert len(reads) == 1
+
+
+def test_a_beginning_that_is_not_the_next_piece_is_not_heard(samples, model):
+    sent: list[tuple] = []
+    desk = Desk(sent.append, flags="")
+    desk.take(None, "open", "ahead", model, "en-US")
+    desk.take(None, "feed", "ahead", 0, samples[0].pcm[:PIECE])
+    desk.take(None, "begin", "ahead", 2, samples[0].pcm[:PIECE])
+    desk.take(1, "peek", "ahead", 2, model, "en-US")
+    assert sent[-1] == (1, None, None)
+
+
+def test_words_that_begin_after_an_answer_are_not_part_of_it(samples, model):
+    sent: list[tuple] = []
+    desk = Desk(sent.append, flags="")
+    desk.take(None, "open", "resumed", model, "en-US")
+    desk.take(None, "feed", "resumed", 0, samples[0].pcm)
+    desk.take(None, "begin", "resumed", 1, samples[0].pcm[: PIECE // 2])
+    desk.take(1, "finish", "resumed", 0, 0, model, "en-US")
+    assert sent[-1] == (1, None, None)
+
+
 def test_words_that_follow_an_answer_are_not_part_of_it(samples, model):
     assert _after_more_pieces(model, samples[0].pcm, later=[bytes(PIECE), samples[0].pcm]) == (1, None, None)
 

@@ -15,6 +15,7 @@ from app.gateways.speech.engines.exchange import TooLate
 from app.gateways.speech.engines.fallback import FallbackTranscriber
 from app.gateways.speech.engines.whisper import WhisperTranscriber, _in_order
 from app.gateways.speech.engines.whole_answers import WholeAnswers
+from app.gateways.speech.host import server
 from app.gateways.speech.host.client import SpeechHost
 from app.gateways.speech.host.offers import Served
 from app.gateways.speech.host.server import Host, host_for
@@ -41,6 +42,8 @@ while True:
     if kind == "feed":
         fed.setdefault(rest[0], {})[rest[1]] = rest[2]
         connection.send((None, None, ("partial", rest[0], f"{len(fed[rest[0]])} pieces")))
+    if kind == "begin":
+        fed.setdefault(rest[0], {})[rest[1]] = rest[2]
     if kind == "finish" and rest[0] == "slow":
         time.sleep(0.5)
     if kind == "finish":
@@ -125,6 +128,24 @@ def test_it_supports_what_the_host_has_models_for(start, whisper):
     assert [whisper.is_demonstration(language) for language in ("en-US", "de-DE", "th-TH")] == [False, True, False]
     assert whisper.improves("en-US")
     assert not whisper.improves("th-TH")
+
+
+def test_the_beginning_of_a_piece_is_sent_to_a_host_that_can_hear_it(start, whisper):
+    start()
+    until(lambda: whisper.supports("en-US"))
+    assert whisper.peek("k", last=0, language="en-US", seconds=10.0, begun=PIECE[:200]) == "1 pieces"
+    feed(whisper, "k", 0)
+    assert whisper.peek("k", last=0, language="en-US", seconds=10.0) == "1 pieces"
+    assert whisper.peek("k", last=1, language="en-US", seconds=10.0, begun=PIECE[:200]) == "2 pieces"
+
+
+def test_a_host_of_an_earlier_release_is_not_sent_what_it_does_not_know(start, whisper, monkeypatch):
+    monkeypatch.setattr(server, "ABILITIES", ())
+    start()
+    until(lambda: whisper.supports("en-US"))
+    feed(whisper, "k", 0)
+    assert whisper.peek("k", last=1, language="en-US", seconds=10.0, begun=PIECE[:200]) is None
+    assert whisper.peek("k", last=0, language="en-US", seconds=10.0) == "1 pieces"
 
 
 def test_an_answer_that_was_fed_is_not_sent_again(start, whisper, model):

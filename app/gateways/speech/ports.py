@@ -239,9 +239,12 @@ class Transcriber(Protocol):
         smallest number given first marks the start; pieces may come twice or in another order."""
         ...
 
-    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
+    def peek(self, key: str, *, last: int, language: str, seconds: float, begun: bytes = b"") -> str | None:
         """The words of utterance `key` up to piece `last`, which goes on; None where the engine does not hear as it is
         spoken, or not within `seconds`. Never raises.
+
+        `begun` is the beginning of piece `last` where the rest of it has not been spoken yet: the piece is still fed
+        when it is whole. None from engines that hear whole pieces only.
         """
         ...
 

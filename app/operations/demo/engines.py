@@ -63,7 +63,7 @@ class KnowingTranscriber:
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
         """Does nothing: the words are known."""
 
-    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:  # noqa: ARG002
+    def peek(self, key: str, *, last: int, language: str, seconds: float, begun: bytes = b"") -> str | None:  # noqa: ARG002
         return None
 
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:  # noqa: ARG002

@@ -76,8 +76,12 @@ class Recogniser:
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
         self.fed.setdefault(key, {})[number] = pcm
 
-    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
-        return None if self.busy else self.partial(key)
+    def peek(self, key: str, *, last: int, language: str, seconds: float, begun: bytes = b"") -> str | None:
+        if self.busy:
+            return None
+        pieces = self.fed.get(key, {})
+        pcm = b"".join(pieces[number] for number in sorted(pieces)) + begun
+        return self.transcribe(pcm, rate=SPEECH_RATE, language="").text or None
 
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
         self.fed.pop(key, None)

@@ -156,10 +156,10 @@ class FallbackTranscriber:
         for engine in self._able(language)[:1]:
             engine.feed(key, number, pcm, language=language)
 
-    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
+    def peek(self, key: str, *, last: int, language: str, seconds: float, begun: bytes = b"") -> str | None:
         """What the preferred engine of the language has heard so far."""
         for engine in self._able(language)[:1]:
-            return engine.peek(key, last=last, language=language, seconds=seconds)
+            return engine.peek(key, last=last, language=language, seconds=seconds, begun=begun)
         return None
 
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:

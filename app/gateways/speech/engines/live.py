@@ -226,9 +226,9 @@ class HeardLive(WholeAnswers):
         if self._live is not None:
             self._live.feed(key, number, pcm, language=language)
 
-    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
+    def peek(self, key: str, *, last: int, language: str, seconds: float, begun: bytes = b"") -> str | None:
         del language
-        return _known(lambda: self._live_words(key, first=None, last=last, seconds=seconds))
+        return None if begun else _known(lambda: self._live_words(key, first=None, last=last, seconds=seconds))
 
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
         """The live words, or those of the whole answer where there are none: a word may have been missed."""

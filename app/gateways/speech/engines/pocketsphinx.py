@@ -90,11 +90,11 @@ class PocketsphinxTranscriber:
             return
         child.post("feed", key, number, pcm, size=len(pcm))
 
-    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
+    def peek(self, key: str, *, last: int, language: str, seconds: float, begun: bytes = b"") -> str | None:
         """What the process that has this utterance has made of it by now."""
         with self._pinning:
             child, _ = self._pins.get(key, (None, 0.0))
-        if child is None or not self.supports(language):
+        if child is None or begun or not self.supports(language):
             return None
         words = child.ask("peek", key, last, timeout=seconds)
         return None if words is None else " ".join(word for word, *_ in words)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from app.core.errors import GatewayError
+from app.gateways.speech.engines.abilities import BEGINNINGS
 from app.gateways.speech.engines.exchange import ChildFailed, HostAway, TooLate
 from app.gateways.speech.ports import SPEECH_RATE, Heard, Sayings, Word
 from app.gateways.speech.silence import has_speech
@@ -49,6 +50,8 @@ class SpeechHost(Protocol):
 
     def engine(self, name: str, *, on_news: Callable[..., None]) -> Line: ...
     def state(self, *, wait: float = ...) -> Mapping[str, Mapping[str, Sequence[Served]]]: ...
+    @property
+    def abilities(self) -> frozenset[str]: ...
 
 
 class WhisperTranscriber:
@@ -97,18 +100,18 @@ class WhisperTranscriber:
         if self._line.pending_bytes > MOST_UNSENT:
             self.drop(key)
             return
-        connection = self._line.connection
-        if self._open.get(key) is not connection:
-            self._open[key] = connection
-            self._line.post("open", key, served.path, language)
-            while len(self._open) > MOST_OPEN:
-                self._forget(next(iter(self._open)))
-        self._line.post("feed", key, number, pcm, size=len(pcm))
+        self._post(served, key, "feed", number, pcm, language=language)
 
-    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
-        """The words so far."""
+    def peek(self, key: str, *, last: int, language: str, seconds: float, begun: bytes = b"") -> str | None:
+        """The words so far; of a piece that is only `begun` where the host can hear that."""
         served = self._served(language)
-        if served is None or key not in self._open:
+        if served is None:
+            return None
+        if begun:
+            if BEGINNINGS not in self._host.abilities:
+                return None
+            self._post(served, key, "begin", last, begun, language=language)
+        if key not in self._open:
             return None
         text = self._line.ask("peek", key, last, served.path, language, timeout=seconds)
         return text if isinstance(text, str) else None
@@ -147,6 +150,15 @@ class WhisperTranscriber:
 
     def close(self) -> None:
         """Nothing to end: the host belongs to all."""
+
+    def _post(self, served: Served, key: str, kind: str, *piece: Any, language: str) -> None:
+        connection = self._line.connection
+        if self._open.get(key) is not connection:
+            self._open[key] = connection
+            self._line.post("open", key, served.path, language)
+            while len(self._open) > MOST_OPEN:
+                self._forget(next(iter(self._open)))
+        self._line.post(kind, key, *piece, size=len(piece[-1]))
 
     def _served(self, language: str) -> Served | None:
         return next(iter(self._host.state().get(self.name, {}).get(language, ())), None)

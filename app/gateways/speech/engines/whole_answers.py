@@ -27,8 +27,8 @@ class WholeAnswers:
 
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None: ...
 
-    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
-        del key, last, language, seconds
+    def peek(self, key: str, *, last: int, language: str, seconds: float, begun: bytes = b"") -> str | None:
+        del key, last, language, seconds, begun
         return None
 
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:

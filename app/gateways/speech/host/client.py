@@ -32,6 +32,7 @@ class _Link(Exchange):
         super().__init__(on_news=tell)
         self.born = time.monotonic()
         self.offers: Offers = {}
+        self.abilities: frozenset[str] = frozenset()
         self.is_settled = threading.Event()
         """Set as soon as the host has said what it offers, or cannot be reached."""
         self.has_stood = False
@@ -53,6 +54,7 @@ class _Link(Exchange):
             super()._tell(news)
             return
         self.offers = from_plain(rest[0])
+        self.abilities = frozenset(*rest[1:])  # a host of an earlier release says none
         self.has_stood = True
         self.is_settled.set()
 
@@ -101,6 +103,12 @@ class SpeechHost:
             return self._known
         self._known = {} if link.lost else link.offers
         return self._known
+
+    @property
+    def abilities(self) -> frozenset[str]:
+        """What the engines of the host can do besides what every release's can (``engines/abilities.py``)."""
+        link = self._link
+        return link.abilities if link is not None and not link.lost else frozenset()
 
     @property
     def is_reached(self) -> bool:

@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from app.gateways.speech.engines.abilities import ABILITIES
 from app.gateways.speech.engines.children import Child, ChildLost
 from app.gateways.speech.engines.exchange import plain, shut
 from app.gateways.speech.host.offers import Offers, as_plain
@@ -234,7 +235,7 @@ class Host:
             self._offers = offers
             clients = list(self._clients) if is_news else []
         for client in clients:
-            client.tell("", "offers", as_plain(offers))
+            client.tell("", "offers", as_plain(offers), ABILITIES)
 
     def _looked(self) -> Offers:
         try:
@@ -274,7 +275,7 @@ class Host:
         client = Client(connection)
         with self._lock:
             self._clients.add(client)
-            client.tell("", "offers", as_plain(self._offers))
+            client.tell("", "offers", as_plain(self._offers), ABILITIES)
         try:
             for number, name, *message in client.messages():
                 self._take(client, (number, name), tuple(message))

@@ -3,7 +3,8 @@
 A request is `(number or None, kind, *values)`, an answer `(number, problem or None, result)`. Requests:
 
 - `prepare(model_dir, language)`: load; no answer.
-- `open(key, model_dir, language)`, then `feed(key, number, pcm)` (16 kHz, signed 16 bit); no answers.
+- `open(key, model_dir, language)`, then `feed(key, number, pcm)` (16 kHz, signed 16 bit); no answers. Before a piece is
+  whole, `begin(key, number, pcm)` hands over its beginning.
 - `finish(key, first, last, model_dir, language)`: `{"text", "words", "confidence", "seconds"}`, None where pieces are
   missing. `words`: `(word, start, end, confidence)`, seconds from piece `first`; `seconds`: of speech.
 - `peek(key, last, model_dir, language)`: the text so far, or None. `drop(key)`; no answer.
@@ -60,6 +61,7 @@ class Desk:
             "prepare": self._prepare,
             "open": self._open,
             "feed": self._feed,
+            "begin": self._begin,
             "peek": self._peek,
             "finish": self._finish,
             "drop": self._drop,
@@ -106,6 +108,10 @@ class Desk:
         utterance.add(number, pcm)
         self._wake(utterance)
 
+    def _begin(self, _number: None, key: str, *beginning: Any) -> None:
+        number, pcm = beginning
+        self._streams.setdefault(key, Utterance()).begin(number, pcm)
+
     def _drop(self, _number: None, key: str) -> None:
         if utterance := self._streams.pop(key, None):
             self._forget(utterance)
@@ -114,7 +120,7 @@ class Desk:
 
     def _peek(self, number: int, key: str, last: int, *model: str) -> None:
         utterance = self._streams.get(key)
-        if utterance is None or utterance.broken or utterance.next <= last or utterance.is_waited_for:
+        if utterance is None or utterance.broken or not utterance.has(last) or utterance.is_waited_for:
             self._answer(number, None)
             return
         utterance.model_dir, utterance.language = model

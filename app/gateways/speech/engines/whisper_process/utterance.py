@@ -40,6 +40,7 @@ class Utterance:
         self.next = 0
         self._ahead: dict[int, bytes] = {}
         self._ends: list[int] = []  # of each piece, in samples
+        self._begun = 0  # bytes of the piece `next` that are here before it is whole
         self._sound = bytearray()
         self._dropped = 0  # samples that are recognised and forgotten
         self._listened = 0  # samples that the detector has
@@ -65,15 +66,29 @@ class Utterance:
         if number >= self.next:
             self._ahead.setdefault(number, pcm)
         while (piece := self._ahead.pop(self.next, None)) is not None:
-            self._sound += piece
+            self._sound += piece[self._begun :]
+            self._begun = 0
             self._ends.append(self._arrived)
             self.next += 1
+
+    def begin(self, number: int, pcm: bytes) -> None:
+        """Take the beginning of a piece that is not whole yet, if it is the next one."""
+        self.touched = time.monotonic()
+        if self.first is None:
+            self.first = self.next = number
+        if number == self.next:
+            self._sound += pcm[self._begun :]
+            self._begun = max(self._begun, len(pcm))
+
+    def has(self, number: int) -> bool:
+        """Whether this piece is here, or its beginning."""
+        return self.next > number or (self.next == number and self._begun > 0)
 
     def complete(self, first: int, last: int) -> bool:
         """Whether these pieces are here and nothing is said after them: silence may have arrived by now."""
         if self.broken or self._ahead or self.first != first or self.next <= last:
             return False
-        if self.next == last + 1:
+        if self.next == last + 1 and not self._begun:
             return True
         self._catch_up()
         return not self._detector.spans(self._ends[last - first] / RATE)
