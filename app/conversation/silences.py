@@ -1,7 +1,7 @@
 """What a silence means: how long to wait for more of an answer, or whether what was said over the agent were words.
 
-Slow, and blind to the database. ``patience_ms``, ``at_rest_ms`` (where the voice came to rest) and ``counts`` are None
-where nothing is known; then the page goes by the length alone.
+Slow, and blind to the database. ``patience_ms``, ``at_rest_ms`` (where the voice came to rest), ``in_the_air_ms``
+(where it stayed up) and ``counts`` are None where nothing is known; then the page goes by the length alone.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,14 @@ WORTH_WAITING = 0.6
 LONGEST_CALL = 8
 """Chunks of an interruption (4 s). Longer ones are not recognised here: the page goes by their length."""
 
-_UNKNOWN = {"patience_ms": None, "at_rest_ms": None}
+_UNKNOWN = {"patience_ms": None, "at_rest_ms": None, "in_the_air_ms": None}
 
 Sound = Callable[[], bytes | None]
 
 
-def pause(transcriber: Transcriber, key: str, *, last: int, language: str) -> dict[str, Any]:
-    """A pause inside the answer ``key``, whose newest chunk is ``last``."""
-    text = transcriber.peek(key, last=last, language=language, seconds=WORTH_WAITING)
+def pause(transcriber: Transcriber, key: str, *, last: int, language: str, begun: bytes = b"") -> dict[str, Any]:
+    """A pause inside the answer ``key``, whose newest chunk is ``last``, or only ``begun`` by now."""
+    text = transcriber.peek(key, last=last, language=language, seconds=WORTH_WAITING, begun=begun)
     return {"text": text, **(_UNKNOWN if text is None else patience.waits(text, language)), "counts": None}
 
 

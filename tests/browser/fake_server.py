@@ -374,7 +374,8 @@ def create_app() -> Flask:  # noqa: C901 - one small function for each call of t
     @app.post(f"{BASE}/turns/<int:number>/silence")
     def silence(number: int) -> Any:
         story.silences.append({"t": number, **request.get_json()})
-        return jsonify({"text": None, "patience_ms": None, "at_rest_ms": None, "counts": None, **story.judged})
+        unknown = dict.fromkeys(("text", "patience_ms", "at_rest_ms", "in_the_air_ms", "counts"))
+        return jsonify({**unknown, **story.judged})
 
     @app.get(f"{BASE}/turns/<int:number>/audio")
     def audio(number: int) -> Response:

@@ -28,6 +28,7 @@ class ScriptedTranscriber:
     name: str = "scripted"
     is_second_better: bool = False
     spoken: float | None = None
+    begun: list[tuple[int, bytes]] = field(default_factory=list)
 
     def is_demonstration(self, language: str) -> bool:
         return False
@@ -50,7 +51,8 @@ class ScriptedTranscriber:
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
         self.fed.append((key, number, len(pcm)))
 
-    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
+    def peek(self, key: str, *, last: int, language: str, seconds: float, begun: bytes = b"") -> str | None:
+        self.begun.append((last, begun))
         return self.peeks.pop(0) if self.peeks else None
 
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:

@@ -12,6 +12,7 @@ from app.conversation.script.patience import (
     UNFINISHED,
     UNKNOWN,
     at_rest,
+    in_the_air,
     is_backchannel,
     patience,
 )
@@ -65,6 +66,8 @@ def test_whole_answers_are_answered_at_once(text: str) -> None:
         (f"{WHOLE.strip().splitlines()[0]}.", 650),
         ("Three years.", 1_200),
         ("I was responsible for...", 2_700),
+        ("We were eight people.", 2_200),
+        ("Could you repeat the question, please?", 650),
         ("Yo era responsable de la", 2_900 - 200),
         ("let me think", THINKING_TIME),
         ("Let me think.", THINKING_TIME),
@@ -77,6 +80,21 @@ def test_a_voice_at_rest_shortens_the_wait_by_little_where_last_words_are_heard_
 @pytest.mark.parametrize("text", FEW_WORDS)
 def test_after_few_words_more_may_come(text: str) -> None:
     assert patience(text, "en-US") == SHORT
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Could you repeat the question, please?", COMPLETE),
+        ("Can you hear me?", COMPLETE),
+        ("Let me think.", THINKING_TIME),
+        ("I have worked there for five years.", UNKNOWN),
+        ("I was responsible for...", 2_900),
+        (None, UNKNOWN),
+    ],
+)
+def test_a_voice_that_stays_up_is_waited_for_unless_it_asks_the_agent_something(text: str | None, wanted: int) -> None:
+    assert in_the_air(text, "en-US") == wanted
 
 
 def test_unknown_words_mean_patience() -> None:

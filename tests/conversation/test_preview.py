@@ -159,7 +159,7 @@ def test_words_over_the_agent_are_judged_as_in_an_interview(
     last = trial.send(sound(1.0))
     hears.texts = [text]
     told = trial.post("/turns/2/silence", segment=1, first_chunk=0, last_chunk=last, interrupts=True).json
-    assert told == {"text": text, "patience_ms": None, "at_rest_ms": None, "counts": counts}
+    assert told == {"text": text, "patience_ms": None, "at_rest_ms": None, "in_the_air_ms": None, "counts": counts}
     assert bool(hears.dropped) is not counts, "what was no answer stays out of the answer's words"
     last = trial.send(sound(4.0), first=last + 1)
     for first_chunk, last_chunk in ((0, last), (last, last + 1)):  # too long to be a call; not arrived

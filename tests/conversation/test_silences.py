@@ -1,5 +1,6 @@
 """What the page is told about a silence: patience from the words so far, and whether a call over the agent counts."""
 
+import base64
 from typing import Any
 
 import pytest
@@ -37,10 +38,36 @@ def test_patience_follows_the_words_so_far(talking: Candidate, hears: ScriptedTr
         "text": "I have worked in a small team and",
         "patience_ms": UNFINISHED,
         "at_rest_ms": UNFINISHED - 200,
+        "in_the_air_ms": UNFINISHED,
         "counts": None,
     }
     assert pause(talking)["patience_ms"] == COMPLETE
-    assert pause(talking) == {"text": None, "patience_ms": None, "at_rest_ms": None, "counts": None}
+    assert pause(talking) == dict.fromkeys(("text", "patience_ms", "at_rest_ms", "in_the_air_ms", "counts"))
+
+
+def test_the_beginning_of_a_chunk_goes_to_the_recogniser(talking: Candidate, hears: ScriptedTranscriber) -> None:
+    hears.peeks = [WHOLE]
+    begun = sound(0.5, 3)[:4000]
+    judged = pause(talking, last_chunk=3, begun=base64.b64encode(begun).decode())
+    assert (judged["text"], hears.begun) == (WHOLE, [(3, begun)])
+
+
+@pytest.mark.parametrize(
+    ("begun", "interrupts"),
+    [
+        ("", False),
+        ("AAA", False),
+        ("AA==", False),
+        (3, False),
+        ("no!", False),
+        ("A" * 21336, False),
+        ("AAAA" * 2, True),
+    ],
+    ids=["none", "no base64", "half a sample", "a number", "other letters", "a whole chunk", "over the agent"],
+)
+def test_a_beginning_that_is_none_is_refused(talking: Candidate, begun: object, interrupts: bool) -> None:
+    refused = talking.ask("POST", "/turns/2/silence", json={**SO_FAR, "begun": begun, "interrupts": interrupts})
+    assert (refused.status_code, refused.json()["field"]) == (422, "begun")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +88,7 @@ def test_words_that_an_engine_invents_for_a_noise_do_not_count(talking: Candidat
         talking.put_chunk(1, number, hiss(0.5, number), track="voice")
     hears.texts = ["thank you for watching this"]
     called = pause(talking, interrupts=True, first_chunk=3, last_chunk=5)
-    assert called == {"text": "", "patience_ms": None, "at_rest_ms": None, "counts": False}
+    assert called == {"text": "", "patience_ms": None, "at_rest_ms": None, "in_the_air_ms": None, "counts": False}
 
 
 def test_nobody_knows_what_was_called_when_the_engine_fails_or_it_was_long(

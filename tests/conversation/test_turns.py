@@ -58,6 +58,7 @@ def test_the_first_turn_is_the_intro_and_the_first_question(candidates: Candidat
         "patience_ms": 0,
         "last_answer": None,
         "at_rest_ms": 0,
+        "in_the_air_ms": 0,
         "minutes_left": 5,
         "parts": [
             {"kind": "intro", "text": "Hello there.", "question_index": None, "offset": 0.0, "seconds": 0.5},

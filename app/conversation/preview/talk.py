@@ -64,11 +64,12 @@ def judge_silence(number: int) -> Response:
     language, transcriber = preview.script.language, gateways.current().transcriber
     segment, first, last = body["segment"], body["first_chunk"], body["last_chunk"]
     key = utterance_key(preview.id, turn=number, segment=segment)
+    whole = last - bool(body["begun"])
     under_way.wait_for(
-        preview.id, lambda: preview.heard(segment, first, last) is not None, seconds=silences.WORTH_WAITING
+        preview.id, lambda: preview.heard(segment, first, whole) is not None, seconds=silences.WORTH_WAITING
     )
     if not body["interrupts"]:
-        return jsonify(silences.pause(transcriber, key, last=last, language=language))
+        return jsonify(silences.pause(transcriber, key, last=last, language=language, begun=body["begun"]))
     called = silences.call(
         transcriber, key, chunks=last - first + 1, language=language, pcm=lambda: preview.heard(segment, first, last)
     )

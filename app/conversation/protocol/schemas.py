@@ -1,5 +1,6 @@
 """What the interview page's JavaScript sends and receives."""
 
+import base64
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -42,7 +43,7 @@ CHUNKS_PER_MINUTE = 120
 A_DAY_MS = 86_400_000
 BODY_BYTES = 256 * 1024
 _AFTER_ANSWERS = frozenset((Kind.QUESTION, Kind.FOLLOW_UP, Kind.OUTRO))
-_NO_WAIT = {"patience_ms": 0, "at_rest_ms": 0}
+_NO_WAIT = {"patience_ms": 0, "at_rest_ms": 0, "in_the_air_ms": 0}
 
 
 class _Strict(ma.Schema):
@@ -143,18 +144,38 @@ class TurnSchema(_Strict):
             raise ma.ValidationError("Write an answer, or skip the question.", "text")
 
 
+class Beginning(ma.fields.Field[bytes]):
+    """The samples (16 kHz, s16le) of a chunk that is not whole yet, in base64; loads as bytes."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> bytes:
+        del attr, data
+        try:
+            samples = base64.b64decode(value, validate=True) if isinstance(value, str) else b""
+        except ValueError:
+            samples = b""
+        if not samples or len(samples) % 2 or len(samples) >= CHUNK_SAMPLES * 2:
+            raise ma.ValidationError(f"Must be 1 to {CHUNK_SAMPLES - 1} samples of 16 bits in base64.")
+        return samples
+
+
 class SilenceSchema(_Strict):
-    """A silence, or a call over the agent's words, in the chunks of the answer so far."""
+    """A silence, or a call over the agent's words, in the chunks of the answer so far.
+
+    ``begun``: what there is of the last chunk of a silence, where it is not whole yet.
+    """
 
     segment = _whole(1, LAST_SEGMENT, required=True)
     first_chunk = _whole(0, LAST_CHUNK, required=True)
     last_chunk = _whole(0, LAST_CHUNK, required=True)
     interrupts = Flag(load_default=False)
+    begun = Beginning(load_default=b"")
 
     @ma.validates_schema
     def fits(self, data: dict[str, Any], **_: Any) -> None:
         if data["last_chunk"] < data["first_chunk"]:
             raise ma.ValidationError("Must not be before first_chunk.", "last_chunk")
+        if data["interrupts"] and data["begun"]:
+            raise ma.ValidationError("Words over the agent come in whole chunks.", "begun")
 
 
 class SegmentSchema(_Strict):

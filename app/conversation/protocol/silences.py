@@ -28,11 +28,12 @@ def judge_silence(number: int) -> Response:
     if number != current.next_turn:
         details: dict[str, object] = {"reason": "wrong turn", "expected": current.next_turn}
         raise Conflict("This turn is not the one that is open.", details=details)
-    wait_for_chunks(body, seconds=silences.WORTH_WAITING)
+    whole = body["last_chunk"] - bool(body["begun"])
+    wait_for_chunks(body | {"last_chunk": whole}, seconds=silences.WORTH_WAITING)
     key = utterance_key(current.interview_id, turn=number, segment=body["segment"])
     first, last = body["first_chunk"], body["last_chunk"]
     if not body["interrupts"]:
-        judged = silences.pause(transcriber, key, last=last, language=current.language)
+        judged = silences.pause(transcriber, key, last=last, language=current.language, begun=body["begun"])
         if silences.may_be_over(judged, current.language):
             _think(key, judged["text"])
         return jsonify(judged)

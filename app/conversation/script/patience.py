@@ -9,7 +9,8 @@ import re
 import unicodedata
 from functools import cache
 
-from app.conversation.script.commands import short_of
+from app.conversation.script.commands import short_of, spoken_command
+from app.conversation.script.machine import Event
 from app.conversation.script.unfinished_words import (
     ADJECTIVES,
     BACKCHANNELS,
@@ -32,6 +33,13 @@ UNFINISHED = 2_900
 THINKING_TIME = 20_000
 AT_REST = 600
 """The least where the voice came to rest: sank, as at the end of a statement."""
+BEGINNING = 2_200
+"""Where it came to rest after a short sentence, which may be all or only the first: a pause for thought of two seconds
+fits in. After a word or three, which are no sentence, less is expected than after a sentence."""
+PHRASE = 3
+"""Words that are no sentence, at most."""
+_REQUESTS = frozenset((Event.REPEAT, Event.HELLO, Event.THERE, Event.WHO, Event.LONG))
+"""Words to the agent after which the candidate waits for it, in a voice that rises or falls."""
 _SOONER = 200
 """What such a voice takes from the wait for words of a recogniser that writes sentences."""
 _BELIEVED = 0.3
@@ -53,6 +61,8 @@ def patience(text: str | None, language: str) -> int:
         return UNKNOWN
     if _ends_with(said, THINKING.get(tag, ()), tag):
         return THINKING_TIME
+    if spoken_command(text, language) in _REQUESTS:
+        return COMPLETE
     if text.rstrip().endswith((",", "-", "–", "…", "...", ":", "、", "，", "،")) or _is_open(said, tag):
         return UNFINISHED
     return SHORT if _count(said, tag) < FEW else COMPLETE
@@ -63,12 +73,25 @@ def at_rest(text: str | None, language: str) -> int:
     wait = patience(text, language)
     if wait == THINKING_TIME:
         return wait
-    return max(AT_REST, wait - _SOONER if _is_written(text) else round(_BELIEVED * wait))
+    if not _is_written(text):
+        return max(AT_REST, round(_BELIEVED * wait))
+    is_sentence = wait == SHORT and _count(plain(text or ""), short_of(language)) > PHRASE
+    return max(AT_REST, BEGINNING if is_sentence else wait - _SOONER)
+
+
+def in_the_air(text: str | None, language: str) -> int:
+    """The same where the voice stayed up, as inside a sentence or at the end of a question."""
+    wait = patience(text, language)
+    return wait if text is not None and spoken_command(text, language) in _REQUESTS else max(UNKNOWN, wait)
 
 
 def waits(text: str | None, language: str) -> dict[str, int]:
-    """Both, as the page gets them."""
-    return {"patience_ms": patience(text, language), "at_rest_ms": at_rest(text, language)}
+    """All three, as the page gets them."""
+    return {
+        "patience_ms": patience(text, language),
+        "at_rest_ms": at_rest(text, language),
+        "in_the_air_ms": in_the_air(text, language),
+    }
 
 
 def is_backchannel(text: str, language: str) -> bool:

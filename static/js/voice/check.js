@@ -1,7 +1,9 @@
 // Before the talk: asks for microphone and camera, shows that they work, says what helps when they do not. A microphone
-// counts once something like speech has come in through it; another one has to prove itself again.
+// counts once something like speech has come in through it; another one has to prove itself again. The voice that is heard
+// here is known when the talk begins.
 import { EnergyEndpoint } from "./endpoint.js";
 import { whenGone } from "./interruptions.js";
+import { Melody } from "./melody.js";
 import { ask, devices, explain, unusable } from "./microphone.js";
 import { grade, measure } from "./network.js";
 import { Sound } from "./sound.js";
@@ -67,6 +69,7 @@ export class Check {
 
   #listen() {
     this.ear = new EnergyEndpoint();
+    this.melody = Melody.of(view.settings.language);
     Object.assign(this, { heard: false, samples: 0, loudest: -Infinity, told: false });
     view.proven(false);
     view.say("check", "say-something");
@@ -90,6 +93,7 @@ export class Check {
     view.level(level);
     this.samples += pcm.length;
     this.present?.(level);
+    this.melody?.push(pcm, this.samples);
     if (this.heard) return;
     this.loudest = Math.max(this.loudest, level);
     if (this.ear.push(level, this.samples)?.type === "speech") this.#hears();

@@ -95,4 +95,6 @@ function written({ packets, leave }) {
   return bytes;
 }
 
+export const base64 = (pcm) => btoa(String.fromCharCode(...plain(pcm)));
+
 export const plain = (pcm) => new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength).slice();

@@ -9,7 +9,7 @@
 export const DEFAULTS = {
   onset: 120, // ms of speech within a little more than that, which make a beginning
   lasting: 1000, // ms of speech that are more than a cough or a long "mm-hm"
-  pause: 260, // ms of silence until the lull is reported
+  pause: 200, // ms of silence until the lull is reported
   patience: 1000, // ms of silence that end an answer, unless wait() says otherwise …
   perHesitation: 150, // … and this many more after each pause inside it …
   patienceMost: 1500, // … up to this

@@ -26,6 +26,12 @@ export class Melody {
     return TONAL.has(language.split("-")[0]) ? null : new Melody();
   }
 
+  // Samples are counted from the start again: the voice is known, and nothing of it lies before a sample to come.
+  restart() {
+    for (const one of [...this.voiced, ...this.dull]) one.sample = -Infinity;
+    return this;
+  }
+
   // pcm: Int16Array of at most 40 ms; sample: the place of its end
   push(pcm, sample) {
     this.window.copyWithin(0, pcm.length);

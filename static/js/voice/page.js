@@ -55,7 +55,7 @@ async function open(server, sound) {
   const together = { get voice() { return coder.isNative ? 2 : 4; }, mix: 4 };
   const company = store.durable ? together : undefined; // what lives in this page alone goes at once
   const outbox = new Outbox(send, store, { bundle, company, onStop: (error) => talk.fails(error) });
-  talk = new Talk({ protocol, outbox, sound, server, coder, allowance: new Allowance(protocol, server, { show: view }) });
+  talk = new Talk({ protocol, outbox, sound, server, coder, melody: check.melody, allowance: new Allowance(protocol, server, { show: view }) });
   await outbox.restore();
   documents(protocol, server.documents, server.uploads);
   if (!store.durable && sound) view.say("document", "no-memory");

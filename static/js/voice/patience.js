@@ -1,10 +1,11 @@
 // When an answer that has fallen silent is sent, and when the reply to it may be heard. The server judges the words: how long
-// to wait after them (patience_ms), and after a voice that came to rest with them (at_rest_ms). The melody tells which; a
-// candidate who was nearly cut short is given more. Pure.
+// to wait after them (patience_ms), after a voice that came to rest with them (at_rest_ms), and after one that stayed up
+// (in_the_air_ms). The melody tells which; a candidate who was nearly cut short is given more. Pure.
 const EARLIER = 400; // ms: the turn is sent so long before its reply may be heard, for the engines have to work anyway
 const LEAST = 400; // ms of silence before anything is sent
+const LOOKS = 700; // ms of silence for which an answer waits for its words, where the voice came to rest and the server looks for them
 const UNKNOWN = { patience_ms: 600, at_rest_ms: 600 }; // while the server has not told yet
-const IN_THE_AIR = 2600; // ms of silence where the voice stayed up, whatever the words
+const IN_THE_AIR = 2600; // ms of silence where the voice stayed up, while the server has not told
 const ASKED_FOR = 10000; // a candidate who asked for this much time gets it, however it sounded
 const LEARNED = 300; // ms more after each answer that turned out not to be over …
 const LEARNED_MOST = 900; // … up to this
@@ -14,21 +15,23 @@ export class Patience {
     this.more = 0;
   }
 
-  // The candidate went on after the answer had been sent.
+  // The candidate went on when the agent was about to speak, or had begun to.
   wasWrong() {
     this.more = Math.min(LEARNED_MOST, this.more + LEARNED);
   }
 
-  // ms of silence until the turn is sent; null where nothing is known. judged: by the words, null while they are unknown
-  send(judged, falls = null) {
+  // ms of silence until the turn is sent; null where nothing is known. judged: by the words, null while they are unknown;
+  // looks: whether they may be known in a moment
+  send(judged, falls = null, looks = false) {
     if (!judged && falls === null) return null;
+    if (looks && falls) return LOOKS;
     return Math.max(LEAST, this.speak(judged ?? UNKNOWN, falls) - EARLIER);
   }
 
   // ms of silence until the reply may be heard; a reply that needs no patience (0) needs none here either.
-  speak({ patience_ms: words, at_rest_ms: atRest = words }, falls = null) {
+  speak({ patience_ms: words, at_rest_ms: atRest = words, in_the_air_ms: inTheAir = Math.max(IN_THE_AIR, words) }, falls = null) {
     if (!words) return 0;
     if (falls === null || words >= ASKED_FOR) return words + this.more;
-    return (falls ? atRest : Math.max(IN_THE_AIR, words)) + this.more;
+    return (falls ? atRest : inTheAir) + this.more;
   }
 }

@@ -1,23 +1,30 @@
 // Asks the server what a silence means, as soon as the sound that holds the last words has arrived there, and holds a
-// reply until the answer has been over for long enough. Driven by the microphone's frames, not by timers.
+// reply until the answer has been over for long enough. Where the answer may be over soon, the question brings the sound
+// along that is not a whole chunk yet. Driven by the microphone's frames, not by timers.
 import { Patience } from "./patience.js";
 import { CHUNK } from "./voice-track.js";
 
 const TAIL = 1600; // samples after the last speech that belong to its last word
 const UNANSWERED = 3000; // ms after which a call is taken for nothing: without a network the agent goes on
+const SOON = 400; // ms before a reply would have been heard, in which a candidate who goes on was nearly cut short
 const LATE = 1500; // ms beyond which a held reply is let go even where no frames come any more
 
 export class Silences {
-  // ear, track, melody: as talk.js has them (melody may be null); ask(chunks): the server's judgement of { first_chunk, last_chunk, interrupts }
-  constructor({ ear, track, ask, melody = null, patience = new Patience(), now = () => performance.now() }) {
-    Object.assign(this, { ear, track, ask, melody, falls: null, now, patience, waiting: null, held: null });
+  // ear, track, melody: as talk.js has them (melody may be null); ask(chunks): the server's judgement of { first_chunk, last_chunk, interrupts, begun };
+  // early(): whether sound may go along with the question
+  constructor({ ear, track, ask, melody = null, patience = new Patience(), now = () => performance.now(), early = () => true }) {
+    Object.assign(this, { ear, track, ask, melody, falls: null, now, patience, early, answers: true, waiting: null, held: null });
   }
 
   // A silence inside an answer began: how long it may last is heard from the melody, then asked of the server.
   lull(to) {
     this.falls = this.melody?.falls(to) ?? null;
-    this.#wait(null);
-    this.waiting = { to, chunk: Math.floor((to + TAIL - 1) / CHUNK), interrupts: false };
+    this.#wait(null, true);
+    const pause = { to, chunk: Math.floor((to + TAIL - 1) / CHUNK), interrupts: false };
+    const { number, pcm } = this.track.begun;
+    this.waiting = null;
+    if (this.answers && this.falls !== false && number === pause.chunk && this.early()) this.#judge(pause, pcm);
+    else this.waiting = pause;
   }
 
   // A call over the agent's words ended: resolves with whether it counts (null: no one knows).
@@ -38,20 +45,32 @@ export class Silences {
     if (held && (held.over() || (this.now() >= held.until && !this.ear.stirs))) this.release();
   }
 
-  async #judge({ to, chunk, interrupts, resolve }) {
+  // begun: what there is of the last chunk, where it is not whole
+  async #judge(silence, begun = null) {
+    const { to, chunk, interrupts, resolve } = silence;
     const first = this.track.first;
     if (first === null || (!interrupts && this.ear.quietSince !== to)) {
       resolve?.(null);
       return;
     }
-    const judged = await this.ask({ first_chunk: Math.min(first, chunk), last_chunk: chunk, interrupts }).catch(() => null);
+    const judged = await this.ask({ first_chunk: Math.min(first, chunk), last_chunk: chunk, interrupts, ...(begun && { begun }) }).catch(() => null);
     resolve?.(judged?.counts ?? null);
-    if (!interrupts && judged?.patience_ms && this.ear.quietSince === to) this.#wait(judged);
+    const tells = typeof judged?.text === "string";
+    if (begun && !tells) this.answers = false; // what hears there needs whole chunks, or is too slow
+    if (interrupts || this.ear.quietSince !== to) return;
+    if (begun && !tells) this.waiting = silence;
+    else this.#wait(judged?.patience_ms ? judged : null);
   }
 
-  #wait(judged) {
-    const ms = this.patience.send(judged, this.falls);
+  // looks: the words may be known in a moment
+  #wait(judged, looks = false) {
+    const ms = this.patience.send(judged, this.falls, looks);
     if (ms !== null) this.ear.wait(ms);
+  }
+
+  // Whether a reply is about to be heard.
+  get nearly() {
+    return this.held !== null && this.now() >= this.held.until - SOON;
   }
 
   // Resolves when the answer that ended at this moment (performance.now) has been over for long enough, or over() says

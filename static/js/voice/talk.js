@@ -1,6 +1,6 @@
 // The talk itself: feeds events into turns.js and carries out what it decides, with the sound, the outbox, the server and
 // the view. Holds no rule of its own about whose turn it is.
-import { Coder, own, plain } from "./coder.js";
+import { base64, Coder, own, plain } from "./coder.js";
 import { catchUp, remember } from "./comeback.js";
 import { Ear, startDetector } from "./ear.js";
 import { describe } from "./device.js";
@@ -27,10 +27,10 @@ const AFTER_THINKING = 5000; // ms of silence once "let me think" is undone
 const asks = (waits) => (waits ? { "X-Wait": "1" } : {});
 
 export class Talk {
-  constructor({ protocol, outbox, sound, server, allowance, coder = new Coder() }) {
+  constructor({ protocol, outbox, sound, server, allowance, melody = null, coder = new Coder() }) {
     Object.assign(this, { protocol, outbox, sound, server, allowance, coder, segment: null, track: null, speechEnd: null, over: null, reply: null, next: null, silences: null, thinking: 0, taken: null });
     this.#hears();
-    this.melody = Melody.of(view.settings.language);
+    this.melody = melody ?? Melody.of(view.settings.language);
     this.#decides();
     this.writing = !sound;
     this.state = beginning({ mode: this.writing ? "text" : "voice", turn: server.turn });
@@ -72,7 +72,8 @@ export class Talk {
   happens(event) {
     if (event.prompt && event.audible === undefined) event.audible = this.#audible(event.prompt);
     const [state, effects] = step(this.state, event);
-    if (state.continues && !this.state.continues) this.silences?.patience.wasWrong();
+    if (state.resumed && !this.state.resumed) this.nearly = this.silences?.nearly;
+    if (state.continues && !this.state.continues && (this.nearly || this.state.phase !== "thinking")) this.silences?.patience.wasWrong();
     this.state = state;
     for (const effect of effects) this.#do(effect);
     if (this.sound) this.#presses();
@@ -131,8 +132,9 @@ export class Talk {
     const voice = (number, pcm) => this.#piece({ segment, track: "voice", number, type: "application/octet-stream" }, pcm);
     this.track = new VoiceTrack((...chunk) => this.outbox.add(voice(...chunk)), (...chunk) => this.outbox.hold(voice(...chunk)));
     this.sound.onLost ??= guard(this.sound, () => this.#interrupted());
-    const ask = (chunks) => this.#judged({ segment, ...chunks });
-    this.silences = new Silences({ ear: this.ear, track: this.track, ask, melody: this.melody, patience: this.silences?.patience });
+    this.melody?.restart();
+    const ask = ({ begun, ...chunks }) => this.#judged({ segment, ...chunks, ...(begun ? { begun: base64(begun) } : {}) });
+    this.silences = new Silences({ ear: this.ear, track: this.track, ask, melody: this.melody, patience: this.silences?.patience, early: () => !this.outbox.thin });
     const [microphone] = this.sound.stream.getAudioTracks();
     if (microphone === this.microphone) return; // the same one after a pause
     this.microphone = microphone;

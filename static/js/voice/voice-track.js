@@ -41,6 +41,11 @@ export class VoiceTrack {
     this.#flush();
   }
 
+  // What there is of the chunk that is not whole yet: { number, pcm }.
+  get begun() {
+    return { number: Math.floor(this.samples / CHUNK), pcm: this.current.slice(0, this.samples % CHUNK) };
+  }
+
   // Someone speaks while it is open whose answer that is: hold what would be handed out from this sample on.
   keep(from) {
     this.held = Math.max(Math.floor(from / CHUNK) - 1, this.closed + 1, 0);

@@ -58,6 +58,14 @@ export const tests = {
     equal(heard(hum(0.7, (s) => 120 - 60 * s)).falls(11200), false);
     equal(heard(hum(2, () => 120)).falls(64000), null);
   },
+  "a voice that was heard before is known when samples are counted from the start again"() {
+    const melody = heard(hum(2, () => 120)).restart();
+    equal(melody.falls(8000), null);
+    const word = hum(0.5, (s) => (s < 0.3 ? 120 : 90));
+    for (let at = 0; at + 320 <= word.length; at += 320) melody.push(word.subarray(at, at + 320), at + 320);
+    equal(melody.falls(8000), true);
+    equal(heard(word).falls(8000), false);
+  },
   "languages whose words have melodies are not judged by it"() {
     equal(["zh-CN", "th-TH", "vi-VN", "nb-NO", "ja-JP"].map((language) => Melody.of(language)), [null, null, null, null, null]);
     ok(Melody.of("en-US") && Melody.of("de-DE"));
@@ -69,6 +77,7 @@ export const tests = {
     equal([850, 1400, 2900, 20000].map((words) => patience.speak(judged(words, 600), false)), [2600, 2600, 2900, 20000]);
     equal([judged(850, 650), judged(2900, 2700), judged(0)].map((one) => patience.speak(one)), [850, 2900, 0]);
     equal([patience.speak(judged(0), false), patience.send(null), patience.send(null, true), patience.send(null, false)], [0, null, 400, 2200]);
+    equal([true, false, null].map((falls) => patience.speak({ patience_ms: 850, at_rest_ms: 650, in_the_air_ms: 850 }, falls)), [650, 850, 850]);
     equal([patience.send(judged(1400, 1200), true), patience.speak({ patience_ms: 850 }, true)], [800, 850]);
     patience.wasWrong();
     equal([patience.speak(judged(850, 650), true), patience.speak(judged(0), true)], [950, 0]);

@@ -4,11 +4,19 @@ import { equal, ok } from "./assert.js";
 
 const tick = () => new Promise((resolve) => { setTimeout(resolve, 0); });
 
+// A voice that fell silent 0.26 s ago at this sample.
+const lull = (made, to, begun = new Int16Array(0)) => {
+  made.ear.quietSince = to;
+  made.track.samples = to + 4160;
+  made.track.begun = { number: Math.floor(made.track.samples / 8000), pcm: begun };
+  made.silences.lull(to);
+};
+
 function world(judged = {}) {
   const made = {
     time: 0, asked: [], waits: [],
     ear: { quietSince: null, stirs: false, wait(ms) { made.waits.push(ms); } },
-    track: { samples: 0, first: 3 },
+    track: { samples: 0, first: 3, begun: { number: 0, pcm: new Int16Array(0) } },
   };
   made.silences = new Silences({
     ear: made.ear, track: made.track, now: () => made.time,
@@ -39,7 +47,7 @@ export const tests = {
     made.silences.lull(8000);
     made.silences.frame();
     await tick();
-    equal(made.waits, [400, 470]);
+    equal(made.waits, [700, 470]); // its words are waited for
     let heard = false;
     made.silences.hold(1000, { patience_ms: 1400, at_rest_ms: 1200 }, () => false).then(() => { heard = true; });
     made.time = 2199;
@@ -66,6 +74,57 @@ export const tests = {
     made.ear.quietSince = null; // while the server thinks
     await tick();
     equal([made.asked.length, made.waits], [1, []]);
+  },
+  async "where the answer may be over soon, the sound that is no whole chunk yet goes along"() {
+    const made = world({ text: "I am a nurse.", patience_ms: 850, at_rest_ms: 650 });
+    made.silences.melody = { falls: () => true };
+    const begun = Int16Array.of(1, 2, 3);
+    lull(made, 25000, begun); // its last word ends in chunk 3, which is whole at sample 32000
+    made.silences.frame();
+    await tick();
+    made.track.samples = 32000;
+    made.silences.frame();
+    await tick();
+    equal([made.asked, made.waits], [[{ first_chunk: 3, last_chunk: 3, interrupts: false, begun }], [700, 400]]);
+  },
+  async "a voice that stayed up waits for whole chunks, and so does a thin line"() {
+    for (const [falls, early] of [[false, true], [true, false]]) {
+      const made = world({ text: "I am", patience_ms: 2900 });
+      Object.assign(made.silences, { melody: { falls: () => falls }, early: () => early });
+      lull(made, 25000, Int16Array.of(1));
+      await tick();
+      equal(made.asked, []);
+      made.track.samples = 32000;
+      made.silences.frame();
+      await tick();
+      equal(made.asked, [{ first_chunk: 3, last_chunk: 3, interrupts: false }]);
+    }
+  },
+  async "what cannot hear the beginning of a chunk is asked once, and again about whole chunks only"() {
+    const made = world({ text: null, patience_ms: null });
+    made.silences.melody = { falls: () => true };
+    lull(made, 25000, Int16Array.of(1));
+    await tick();
+    equal([made.asked.length, made.waits], [1, [700]]);
+    made.track.samples = 32000;
+    made.silences.frame();
+    await tick();
+    equal([made.asked.length, made.asked[1].begun, made.waits], [2, undefined, [700, 400]]);
+    lull(made, 41000, Int16Array.of(1));
+    await tick();
+    equal(made.asked.length, 2);
+  },
+  async "a candidate was nearly cut short just before a reply is heard, not long before"() {
+    const made = world();
+    equal(made.silences.nearly, false);
+    const held = made.silences.hold(0, { patience_ms: 2900 }, () => false);
+    made.time = 2499;
+    equal(made.silences.nearly, false);
+    made.time = 2500;
+    equal(made.silences.nearly, true);
+    made.silences.release();
+    await held;
+    equal(made.silences.nearly, false);
   },
   async "an unreachable server changes nothing"() {
     const made = world(new Error("down"));
