@@ -52,6 +52,7 @@ LISTEN = """async ([language, chances, samples, hints]) => {
         if (!change) return;
         if (change.type === "lull") {
             falls = melody?.falls(change.to) ?? null;
+            patience.paused(ear.longest);
             const ms = hints === null ? Infinity : patience.send(null, falls);
             if (ms !== null) ear.wait(ms);
         }

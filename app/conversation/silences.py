@@ -23,10 +23,16 @@ _UNKNOWN = {"patience_ms": None, "at_rest_ms": None, "in_the_air_ms": None}
 Sound = Callable[[], bytes | None]
 
 
-def pause(transcriber: Transcriber, key: str, *, last: int, language: str, begun: bytes = b"") -> dict[str, Any]:
-    """A pause inside the answer ``key``, whose newest chunk is ``last``, or only ``begun`` by now."""
+def pause(
+    transcriber: Transcriber, key: str, *, last: int, language: str, begun: bytes = b"", before: str = ""
+) -> dict[str, Any]:
+    """A pause inside the answer ``key``, whose newest chunk is ``last``, or only ``begun`` by now.
+
+    ``before``: the words of the answer that it continues.
+    """
     text = transcriber.peek(key, last=last, language=language, seconds=WORTH_WAITING, begun=begun)
-    return {"text": text, **(_UNKNOWN if text is None else patience.waits(text, language)), "counts": None}
+    waits = _UNKNOWN if text is None else patience.waits(f"{before}\n{text}" if text else text, language)
+    return {"text": text, **waits, "counts": None}
 
 
 def may_be_over(judged: dict[str, Any], language: str) -> bool:

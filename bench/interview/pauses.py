@@ -18,7 +18,7 @@ from bench.interview import measures
 from bench.interview.curve import BEFORE, LENGTHS, Answer, heard_answers, times
 from bench.interview.smart_turn import DONE, UNSURE, SmartTurn
 
-NOTICED = 0.26
+NOTICED = 0.2
 """Seconds of silence after which the page asks what it means."""
 NEAR = 0.4
 WORDS = {COMPLETE: "whole", SHORT: "few", UNFINISHED: "open"}

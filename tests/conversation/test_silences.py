@@ -134,6 +134,22 @@ def test_the_reply_says_how_long_the_answer_must_have_been_over(
         assert (prompt["patience_ms"], prompt["at_rest_ms"]) == (wanted, at_rest)
 
 
+def test_words_that_continue_an_answer_count_with_those_before(
+    candidate: Candidate, hears: ScriptedTranscriber
+) -> None:
+    more = "And I told the others."
+    hears.texts, hears.peeks = [f"{WHOLE.capitalize()}.", more], [more, more]
+    talk = Talk(candidate, Tape(video=False))
+    played = talk.listen(candidate.turn(1, "begin"))
+    unheard = {**played, **talk.listen(candidate.turn(2, "answer", played=played, **talk.answer(sound(4))))}
+    answer = talk.answer(sound(2))
+    chunks = {name: answer[name] for name in SO_FAR}
+    alone, together = (pause(candidate, 3, **chunks, continues=continues) for continues in (False, True))
+    assert (alone["at_rest_ms"], together["at_rest_ms"]) == (2_200, 650)
+    nothing = {**unheard, "seconds": 0, "whole": False}
+    assert candidate.turn(3, "answer", played=nothing, continues=True, **answer)["at_rest_ms"] == 650
+
+
 def test_buttons_and_written_answers_need_no_patience(candidates: Candidates, book: Made) -> None:
     written = candidates(book())
     written.open()

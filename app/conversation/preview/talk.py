@@ -69,7 +69,9 @@ def judge_silence(number: int) -> Response:
         preview.id, lambda: preview.heard(segment, first, whole) is not None, seconds=silences.WORTH_WAITING
     )
     if not body["interrupts"]:
-        return jsonify(silences.pause(transcriber, key, last=last, language=language, begun=body["begun"]))
+        before = schemas.so_far(preview.place) if body["continues"] else ""
+        judged = silences.pause(transcriber, key, last=last, language=language, begun=body["begun"], before=before)
+        return jsonify(judged)
     called = silences.call(
         transcriber, key, chunks=last - first + 1, language=language, pcm=lambda: preview.heard(segment, first, last)
     )

@@ -161,7 +161,8 @@ class Beginning(ma.fields.Field[bytes]):
 class SilenceSchema(_Strict):
     """A silence, or a call over the agent's words, in the chunks of the answer so far.
 
-    ``begun``: what there is of the last chunk of a silence, where it is not whole yet.
+    ``begun``: what there is of the last chunk of a silence, where it is not whole yet. ``continues``: this goes on with
+    an answer that was taken for whole.
     """
 
     segment = _whole(1, LAST_SEGMENT, required=True)
@@ -169,6 +170,7 @@ class SilenceSchema(_Strict):
     last_chunk = _whole(0, LAST_CHUNK, required=True)
     interrupts = Flag(load_default=False)
     begun = Beginning(load_default=b"")
+    continues = Flag(load_default=False)
 
     @ma.validates_schema
     def fits(self, data: dict[str, Any], **_: Any) -> None:
@@ -283,7 +285,7 @@ def prompt(turn: Turn, *, base: str, script: Script, place: Place) -> dict[str, 
         "script_question": None if at is None else script.questions[at],
         "expects": turn.expects,
         "heard": None if turn.heard_text is None else {"text": turn.heard_text},
-        **_waits(turn, script.language),
+        **_waits(turn, script.language, said=so_far(place)),
         "last_answer": None if turn.reply_kind == Kind.MOMENT else last_answer(script, place),
         **_awaits(turn),
     }
@@ -303,14 +305,24 @@ def _sounds(turn: Turn, address: str) -> list[str]:
     return [address, *(f"{address}/{piece}" for piece in sorted(pieces - {0}))]
 
 
-def _waits(turn: Turn, language: str) -> dict[str, int]:
-    """None is needed where nothing can be cut short: buttons, written answers, silence, words to the agent."""
+def so_far(place: Place) -> str:
+    """The last answer, with all of its parts; empty where its words are not known."""
+    former = Place.from_json(place.former) if place.former else Place()
+    return former.said.removeprefix(former.earlier).strip()
+
+
+def _waits(turn: Turn, language: str, *, said: str) -> dict[str, int]:
+    """None is needed where nothing can be cut short: buttons, written answers, silence, words to the agent.
+
+    ``said``: what the turn's words are the end of, if its answer came in parts.
+    """
     is_begun = turn.reply_kind == Kind.MOMENT and bool(turn.heard_text)
     if turn.kind is not TurnKind.ANSWER or (turn.reply_kind not in _AFTER_ANSWERS and not is_begun):
         return _NO_WAIT
     if turn.heard_text and spoken_command(turn.heard_text, language) is not None:
         return _NO_WAIT
-    return patience.waits(turn.heard_text, language)
+    is_part = bool(turn.heard_text) and said.endswith(turn.heard_text or "")
+    return patience.waits(said if is_part else turn.heard_text, language)
 
 
 def base_of(interview: Interview) -> str:

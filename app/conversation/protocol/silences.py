@@ -33,7 +33,7 @@ def judge_silence(number: int) -> Response:
     key = utterance_key(current.interview_id, turn=number, segment=body["segment"])
     first, last = body["first_chunk"], body["last_chunk"]
     if not body["interrupts"]:
-        judged = silences.pause(transcriber, key, last=last, language=current.language, begun=body["begun"])
+        judged = silences.pause(transcriber, key, last=last, language=current.language, **_answer_so_far(body))
         if silences.may_be_over(judged, current.language):
             _think(key, judged["text"])
         return jsonify(judged)
@@ -45,6 +45,17 @@ def judge_silence(number: int) -> Response:
         pcm=lambda: _sound(current.interview_id, body),
     )
     return jsonify(called)
+
+
+def _answer_so_far(body: dict[str, Any]) -> dict[str, Any]:
+    """What the recogniser does not have in its stream: sound of a chunk to come, words of the answer that goes on."""
+    if not body["continues"]:
+        return {"begun": body["begun"]}
+    with reading():
+        sitting = sitting_of(holder().interview_id)
+        place = Place.from_json(sitting.place) if sitting else Place()
+        db.session.rollback()
+    return {"begun": body["begun"], "before": schemas.so_far(place)}
 
 
 def _think(key: str, text: str) -> None:

@@ -103,7 +103,7 @@ export class Ear {
   // The detector was lost in the middle of an answer: loudness goes on from there.
   #carryOn(was, better) {
     better.reset();
-    Object.assign(better, { speaking: true, started: was.started, lastSpeech: this.newest, hesitations: was.hesitations, spoken: was.spoken });
+    Object.assign(better, { speaking: true, started: was.started, lastSpeech: this.newest, hesitations: was.hesitations, longest: was.longest, spoken: was.spoken });
   }
 
   agentSpeaks(yes) {
@@ -118,6 +118,10 @@ export class Ear {
   reset() {
     this.energy.reset();
     this.speech.reset();
+  }
+
+  get longest() {
+    return this.judge.longest;
   }
 
   get waits() {

@@ -35,6 +35,7 @@ class Endpoint {
     this.recent = []; // speech or not, of the last frames
     this.lastSpeech = null;
     this.hesitations = 0;
+    this.longest = 0; // ms of the longest pause after which speech went on
     this.started = null;
     this.spoken = 0; // frames of speech since the beginning
     this.told = false;
@@ -92,6 +93,7 @@ class Endpoint {
 
   #goesOn(quiet, sample) {
     if (quiet > HESITATION) this.hesitations += 1;
+    this.longest = Math.max(this.longest, quiet);
     const before = this.spoken * this.frame;
     this.lastSpeech = sample;
     this.spoken += 1;

@@ -7,12 +7,20 @@ const LOOKS = 700; // ms of silence for which an answer waits for its words, whe
 const UNKNOWN = { patience_ms: 600, at_rest_ms: 600 }; // while the server has not told yet
 const IN_THE_AIR = 2600; // ms of silence where the voice stayed up, while the server has not told
 const ASKED_FOR = 10000; // a candidate who asked for this much time gets it, however it sounded
+const PAUSE = 700; // ms of a pause inside an answer, after which another one is likely …
+const HESITANT = 1200; // … so that one is waited for, also where the voice came to rest
 const LEARNED = 300; // ms more after each answer that turned out not to be over …
 const LEARNED_MOST = 900; // … up to this
 
 export class Patience {
   constructor() {
     this.more = 0;
+    this.hesitates = false;
+  }
+
+  // longest: ms of the longest pause in this answer after which the candidate went on
+  paused(longest) {
+    this.hesitates = longest >= PAUSE;
   }
 
   // The candidate went on when the agent was about to speak, or had begun to.
@@ -32,6 +40,6 @@ export class Patience {
   speak({ patience_ms: words, at_rest_ms: atRest = words, in_the_air_ms: inTheAir = Math.max(IN_THE_AIR, words) }, falls = null) {
     if (!words) return 0;
     if (falls === null || words >= ASKED_FOR) return words + this.more;
-    return (falls ? atRest : inTheAir) + this.more;
+    return (falls ? Math.max(atRest, this.hesitates ? HESITANT : 0) : inTheAir) + this.more;
   }
 }

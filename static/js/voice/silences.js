@@ -11,14 +11,15 @@ const LATE = 1500; // ms beyond which a held reply is let go even where no frame
 
 export class Silences {
   // ear, track, melody: as talk.js has them (melody may be null); ask(chunks): the server's judgement of { first_chunk, last_chunk, interrupts, begun };
-  // early(): whether sound may go along with the question
-  constructor({ ear, track, ask, melody = null, patience = new Patience(), now = () => performance.now(), early = () => true }) {
-    Object.assign(this, { ear, track, ask, melody, falls: null, now, patience, early, answers: true, waiting: null, held: null });
+  // early(): whether sound may go along with the question; continues(): whether this is more of an answer that was taken for whole
+  constructor({ ear, track, ask, melody = null, patience = new Patience(), now = () => performance.now(), early = () => true, continues = () => false }) {
+    Object.assign(this, { ear, track, ask, melody, falls: null, now, patience, early, continues, answers: true, waiting: null, held: null });
   }
 
   // A silence inside an answer began: how long it may last is heard from the melody, then asked of the server.
   lull(to) {
     this.falls = this.melody?.falls(to) ?? null;
+    this.patience.paused(this.continues() ? Infinity : this.ear.longest);
     this.#wait(null, true);
     const pause = { to, chunk: Math.floor((to + TAIL - 1) / CHUNK), interrupts: false };
     const { number, pcm } = this.track.begun;
@@ -53,7 +54,7 @@ export class Silences {
       resolve?.(null);
       return;
     }
-    const judged = await this.ask({ first_chunk: Math.min(first, chunk), last_chunk: chunk, interrupts, ...(begun && { begun }) }).catch(() => null);
+    const judged = await this.ask({ first_chunk: Math.min(first, chunk), last_chunk: chunk, interrupts, continues: this.continues(), ...(begun && { begun }) }).catch(() => null);
     resolve?.(judged?.counts ?? null);
     const tells = typeof judged?.text === "string";
     if (begun && !tells) this.answers = false; // what hears there needs whole chunks, or is too slow

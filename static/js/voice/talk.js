@@ -134,7 +134,7 @@ export class Talk {
     this.sound.onLost ??= guard(this.sound, () => this.#interrupted());
     this.melody?.restart();
     const ask = ({ begun, ...chunks }) => this.#judged({ segment, ...chunks, ...(begun ? { begun: base64(begun) } : {}) });
-    this.silences = new Silences({ ear: this.ear, track: this.track, ask, melody: this.melody, patience: this.silences?.patience, early: () => !this.outbox.thin });
+    this.silences = new Silences({ ear: this.ear, track: this.track, ask, melody: this.melody, patience: this.silences?.patience, early: () => !this.outbox.thin, continues: () => this.state.continues });
     const [microphone] = this.sound.stream.getAudioTracks();
     if (microphone === this.microphone) return; // the same one after a pause
     this.microphone = microphone;

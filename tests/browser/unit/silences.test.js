@@ -15,7 +15,7 @@ const lull = (made, to, begun = new Int16Array(0)) => {
 function world(judged = {}) {
   const made = {
     time: 0, asked: [], waits: [],
-    ear: { quietSince: null, stirs: false, wait(ms) { made.waits.push(ms); } },
+    ear: { quietSince: null, stirs: false, longest: 0, wait(ms) { made.waits.push(ms); } },
     track: { samples: 0, first: 3, begun: { number: 0, pcm: new Int16Array(0) } },
   };
   made.silences = new Silences({
@@ -37,7 +37,7 @@ export const tests = {
     made.silences.frame();
     made.silences.frame();
     await tick();
-    equal([made.asked, made.waits], [[{ first_chunk: 3, last_chunk: 6, interrupts: false }], [2500]]);
+    equal([made.asked, made.waits], [[{ first_chunk: 3, last_chunk: 6, interrupts: false, continues: false }], [2500]]);
   },
   async "after a voice that came to rest the server's shorter wait counts, for the turn and for its reply"() {
     const made = world({ patience_ms: 2900, at_rest_ms: 870 });
@@ -85,7 +85,7 @@ export const tests = {
     made.track.samples = 32000;
     made.silences.frame();
     await tick();
-    equal([made.asked, made.waits], [[{ first_chunk: 3, last_chunk: 3, interrupts: false, begun }], [700, 400]]);
+    equal([made.asked, made.waits], [[{ first_chunk: 3, last_chunk: 3, interrupts: false, continues: false, begun }], [700, 400]]);
   },
   async "a voice that stayed up waits for whole chunks, and so does a thin line"() {
     for (const [falls, early] of [[false, true], [true, false]]) {
@@ -97,7 +97,7 @@ export const tests = {
       made.track.samples = 32000;
       made.silences.frame();
       await tick();
-      equal(made.asked, [{ first_chunk: 3, last_chunk: 3, interrupts: false }]);
+      equal(made.asked, [{ first_chunk: 3, last_chunk: 3, interrupts: false, continues: false }]);
     }
   },
   async "what cannot hear the beginning of a chunk is asked once, and again about whole chunks only"() {
@@ -113,6 +113,17 @@ export const tests = {
     lull(made, 41000, Int16Array.of(1));
     await tick();
     equal(made.asked.length, 2);
+  },
+  async "a candidate who has paused for long and gone on is given the time to do so again"() {
+    const wanted = { text: "I called the customer.", patience_ms: 850, at_rest_ms: 650, in_the_air_ms: 2600 };
+    for (const [longest, continues, waits] of [[600, false, 400], [900, false, 800], [0, true, 800]]) {
+      const made = world(wanted);
+      Object.assign(made.silences, { melody: { falls: () => true }, continues: () => continues });
+      made.ear.longest = longest;
+      lull(made, 25000, Int16Array.of(1));
+      await tick();
+      equal([made.waits, made.asked[0].continues], [[700, waits], continues]);
+    }
   },
   async "a candidate was nearly cut short just before a reply is heard, not long before"() {
     const made = world();
