@@ -27,6 +27,7 @@ from app.conversation.script.machine import Kind, Script
 from app.conversation.speaking import PERSONAL, say
 from app.core.db import db, reading, set_reading
 from app.core.errors import GatewayError, NotFound
+from app.gateways import Gateways
 from app.gateways.speech.coding import CONTENT_TYPES, ENDINGS, Form
 from app.gateways.speech.sound import read_wav, wav
 from app.gateways.storage import Storage, read
@@ -112,12 +113,25 @@ def keep(storage: Storage, wav: bytes, *, name: str, kinds: Iterable[Kind]) -> s
     """Store sound of lines of these kinds and return its key; what the script alone says is stored once for all."""
     if not PERSONAL.isdisjoint(kinds):  # may quote the candidate, so it goes with the interview
         key = f"{recording_queries.prefix_of(holder().interview_id)}/replies/{name}-{secrets.token_hex(4)}.wav"
-    else:
-        key = f"speech/replies/{hashlib.sha256(wav).hexdigest()}.wav"
-        if _is_stored(storage, key, size=len(wav)):
-            return key
-    storage.put(key, wav)
+        storage.put(key, wav)
+        return key
+    return _shared(storage, wav)
+
+
+def _shared(storage: Storage, wav: bytes) -> str:
+    key = f"speech/replies/{hashlib.sha256(wav).hexdigest()}.wav"
+    if not _is_stored(storage, key, size=len(wav)):
+        storage.put(key, wav)
     return key
+
+
+def keep_coded(built: Gateways, wav: bytes, form: Form) -> str | None:
+    """Store what the script alone says, in the codec too, unless it is long; the key of that, None where there is none.
+
+    Raises GatewayError where the storage fails.
+    """
+    key = _shared(built.storage, wav) if len(wav) <= LARGEST_ALONG else None
+    return None if key is None or _coded(built, key, form) is None else _coded_key(key, form)
 
 
 def _is_stored(storage: Storage, key: str, *, size: int) -> bool:
@@ -129,7 +143,7 @@ def _is_stored(storage: Storage, key: str, *, size: int) -> bool:
 
 def _sent(key: str) -> Response:
     form = form_asked()
-    content = _coded(key, form) if form is not None else None
+    content = _coded(gateways.current(), key, form) if form is not None else None
     if form is None or content is None:
         form, content = None, read(gateways.current().storage, key)
     return sound_file(content, form, name=key)
@@ -140,16 +154,21 @@ def sent_along(key: str | None) -> dict[str, str]:
 
     A page without it asks for the sound as soon as it has the reply.
     """
-    form = _form(request.headers.get("X-Sound"))
+    form = form_along()
     if key is None or form is None:
         return {}
-    storage = gateways.current().storage
+    built = gateways.current()
     try:
-        content = _coded(key, form) if storage.size(key) <= LARGEST_ALONG else None
+        content = _coded(built, key, form) if built.storage.size(key) <= LARGEST_ALONG else None
     except (GatewayError, NotFound) as error:
         log.warning("reply is sent without its sound: %s", type(error).__name__)
         return {}
     return {} if content is None else {"sound": base64.b64encode(content).decode()}
+
+
+def form_along() -> Form | None:
+    """The codec in which this page wants the sound of a reply with the reply itself; None: it asks for it later."""
+    return _form(request.headers.get("X-Sound"))
 
 
 def form_asked() -> Form | None:
@@ -161,22 +180,25 @@ def _form(asked: str | None) -> Form | None:
     return next((form for form in CONTENT_TYPES if form == asked), None)
 
 
-def in_form(content: bytes, form: Form) -> bytes | None:
+def in_form(content: bytes, form: Form, *, built: Gateways | None = None) -> bytes | None:
     """The WAV file in this codec; None where it cannot be encoded, which no page has to know. Slow."""
     try:
-        return gateways.current().codec.encode(*read_wav(content), form)
+        return (built or gateways.current()).codec.encode(*read_wav(content), form)
     except GatewayError as error:
         log.warning("reply is sent as WAV: %s", type(error).__name__)
         return None
 
 
-def _coded(key: str, form: Form) -> bytes | None:
-    storage = gateways.current().storage
-    coded_key = f"{key.removesuffix('.wav')}.{ENDINGS[form]}"
+def _coded_key(key: str, form: Form) -> str:
+    return f"{key.removesuffix('.wav')}.{ENDINGS[form]}"
+
+
+def _coded(built: Gateways, key: str, form: Form) -> bytes | None:
+    storage, coded_key = built.storage, _coded_key(key, form)
     try:
         return read(storage, coded_key)
     except NotFound:
-        coded = in_form(read(storage, key), form)
+        coded = in_form(read(storage, key), form, built=built)
     if coded is not None:
         storage.put(coded_key, coded)
     return coded

@@ -15,9 +15,9 @@ from app.conversation import actions, thinking, time_limit, utterances
 from app.conversation.access import holder, linked_interview, linked_script, protocol, settings
 from app.conversation.actions import Holder, Outcome
 from app.conversation.models import Sitting, Turn, TurnKind, TurnState
-from app.conversation.protocol import schemas, under_way
+from app.conversation.protocol import ahead, schemas, under_way
 from app.conversation.protocol.chunks import MOST_BUNDLED
-from app.conversation.protocol.sound import keep, sent_along
+from app.conversation.protocol.sound import form_along, keep, sent_along
 from app.conversation.queries import turn_of
 from app.conversation.script.machine import Kind, Script
 from app.conversation.script.place import Place
@@ -98,7 +98,11 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
         turn = actions.record_reply(holder(), work.turn_id, work.token, outcome=outcome)
         answer, key = (_told(turn, base, work.script), turn.audio_key) if turn else (None, None)
         db.session.commit()
-    return jsonify(answer | sent_along(key)) if answer is not None else _overtaken(number)
+    if answer is None:
+        return _overtaken(number)
+    told = answer | sent_along(key)
+    ahead.begin(gateways.current(), work.script, reply.step.place, form_along())
+    return jsonify(told)
 
 
 def wait_for_chunks(body: dict[str, Any], *, seconds: float) -> None:

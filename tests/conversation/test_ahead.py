@@ -1,0 +1,128 @@
+"""The sound of the likely reply is made while the candidate speaks, and nothing depends on it."""
+
+import base64
+import threading
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.conversation.protocol import ahead
+from app.conversation.script.machine import Script
+from app.conversation.script.place import Phase, Place
+from app.core.errors import GatewayError
+from app.operations.demo.candidate import Candidate, Talk
+from app.operations.demo.tape import Tape
+
+from .conftest import sound
+from .fakes import ScriptedTranscriber
+
+OPUS = {"X-Sound": "opus"}
+
+
+class Codec:
+    """Counts what is encoded; fails where it is told to."""
+
+    def __init__(self) -> None:
+        self.encoded: list[bytes] = []
+        self.fails = False
+
+    def encode(self, pcm: bytes, _rate: int, _form: str) -> bytes:
+        if self.fails:
+            raise GatewayError("no encoder", retryable=False)
+        self.encoded.append(pcm)
+        return b"sound " + str(len(pcm)).encode()
+
+
+@pytest.fixture
+def codec(scripted: Flask, monkeypatch: pytest.MonkeyPatch) -> Codec:
+    codec = Codec()
+    gateways = scripted.extensions["parley.gateways"]
+    monkeypatch.setitem(scripted.extensions, "parley.gateways", replace(gateways, codec=codec))
+    return codec
+
+
+@pytest.fixture
+def threads(monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread | None]:
+    """Those that were begun, or None where there was nothing to make."""
+    begun: list[threading.Thread | None] = []
+    begin = ahead.begin
+    monkeypatch.setattr(ahead, "begin", lambda *given: begun.append(begin(*given)))
+    return begun
+
+
+def begun(candidate: Candidate, threads: list[threading.Thread | None], headers: dict[str, str]) -> Any:
+    """The first words of the agent, after which everything that is made ahead is there."""
+    reply = candidate.call("POST", "/turns/1", json={"kind": "begin"}, headers=headers)
+    for thread in filter(None, threads):
+        thread.join()
+    return reply
+
+
+def answered(candidate: Candidate, prompt: Any) -> Any:
+    talk = Talk(candidate, Tape(video=False))
+    played = talk.listen(prompt)
+    answer = {"kind": "answer", "played": played, **talk.answer(sound(2))}
+    return candidate.call("POST", "/turns/2", json=answer, headers=OPUS)
+
+
+def test_the_next_question_is_encoded_before_the_answer_ends(
+    candidate: Candidate, codec: Codec, threads: list[threading.Thread | None], hears: ScriptedTranscriber
+) -> None:
+    prompt = begun(candidate, threads, OPUS)
+    assert len(codec.encoded) == 2
+    reply = answered(candidate, prompt)
+    assert base64.b64decode(reply["sound"]) == b"sound " + str(len(codec.encoded[1])).encode()
+    for thread in filter(None, threads):
+        thread.join()
+    assert len(codec.encoded) == 3  # the goodbye, after the reply to the answer
+
+
+def test_nothing_is_made_for_a_page_that_asks_for_the_sound_later(
+    candidate: Candidate, codec: Codec, threads: list[threading.Thread | None]
+) -> None:
+    begun(candidate, threads, {})
+    assert (threads, codec.encoded) == ([None], [])
+
+
+def test_a_reply_that_could_not_be_made_ahead_is_made_when_it_is_needed(
+    candidate: Candidate, codec: Codec, threads: list[threading.Thread | None]
+) -> None:
+    codec.fails = True
+    prompt = begun(candidate, threads, OPUS)
+    codec.fails = False
+    assert answered(candidate, prompt)["sound"]
+
+
+def test_what_fails_in_between_leaves_room_for_others(scripted: Flask, codec: Codec) -> None:
+    class Broken:
+        def __getattr__(self, name: str) -> Any:
+            raise GatewayError("the disk is full", retryable=True)
+
+    built = replace(scripted.extensions["parley.gateways"], storage=Broken())
+    script, place = Script(("Why?", "When?"), 600.0), Place(Phase.QUESTION)
+    for _ in range(2 * ahead.MOST):
+        thread = ahead.begin(built, script, place, "opus")
+        assert thread is not None
+        thread.join()
+
+
+def test_a_busy_process_makes_none(scripted: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ahead, "_free", threading.BoundedSemaphore(1))
+    built, script, place = (
+        scripted.extensions["parley.gateways"],
+        Script(("Why?", "When?"), 600.0),
+        Place(Phase.QUESTION),
+    )
+    with ahead._free:
+        assert ahead.begin(built, script, place, "opus") is None
+    thread = ahead.begin(built, script, place, "opus")
+    assert thread is not None
+    thread.join()
+
+
+@pytest.mark.parametrize("phase", [Phase.OUTRO, Phase.FINISHED])
+def test_after_the_goodbye_there_is_nothing_to_make(scripted: Flask, phase: Phase) -> None:
+    built = scripted.extensions["parley.gateways"]
+    assert ahead.begin(built, Script(("Why?",), 600.0), Place(phase, 1), "opus") is None
