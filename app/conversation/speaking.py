@@ -187,7 +187,7 @@ def _joined(units: list[_Unit], spoken: list[Spoken]) -> tuple[list[Stretch], by
     """The units' sound as one file, at the best of their rates, with the pauses that belong between them."""
     rate = max(piece.rate for piece in spoken)
     pcm, stretches, before = bytearray(), [], None
-    for unit, piece in zip(units, spoken, strict=True):
+    for unit, piece in zip(units, [_at_once(spoken[0]), *spoken[1:]], strict=True):
         if before is not None:
             pcm += b"\0\0" * round((BREATH if before.at == unit.at else GAP) * rate)
         samples = sound.resample(piece.pcm, piece.rate, rate)
@@ -195,6 +195,16 @@ def _joined(units: list[_Unit], spoken: list[Spoken]) -> tuple[list[Stretch], by
         pcm += samples
         before = unit
     return stretches, sound.wav(bytes(pcm), rate), len(pcm) / (2 * rate)
+
+
+def _at_once(spoken: Spoken) -> Spoken:
+    """The same from its first sound on: voices begin with up to a tenth of a second of silence."""
+    skipped = sound.silence_before(spoken.pcm, spoken.rate)
+    sooner = skipped / spoken.rate
+    words = tuple(
+        replace(word, start=max(0.0, word.start - sooner), end=max(0.0, word.end - sooner)) for word in spoken.words
+    )
+    return replace(spoken, pcm=spoken.pcm[2 * skipped :], words=words)
 
 
 def _placed(part: Part, stretches: tuple[Stretch, ...], *, in_pieces: bool) -> Part:

@@ -88,12 +88,13 @@ class ScriptedTranscriber:
 
 @dataclass
 class ScriptedSpeaker:
-    """Beeps a quarter of a second for each word, with word times if wanted."""
+    """Beeps a quarter of a second for each word, after ``silent`` seconds, with word times if wanted."""
 
     languages: tuple[str, ...] = ("en-US", "de-DE")
     error: GatewayError | None = None
     fell_back: bool = False
     with_words: bool = True
+    silent: float = 0.0
     spoken: list[tuple[str, bool]] = field(default_factory=list)
     steady: list[str | None] = field(default_factory=list)
     prepared: list[tuple[str | None, str, str | None]] = field(default_factory=list)
@@ -116,8 +117,9 @@ class ScriptedSpeaker:
         self.spoken.append((text, remember))
         self.steady.append(steady)
         words = text.split()
-        pcm = b"\x10\x20" * round(len(words) * SECONDS_PER_WORD * RATE)
-        times = tuple(Word(w, n * SECONDS_PER_WORD, (n + 1) * SECONDS_PER_WORD) for n, w in enumerate(words))
+        pcm = b"\0\0" * round(self.silent * RATE) + b"\x10\x20" * round(len(words) * SECONDS_PER_WORD * RATE)
+        starts = (self.silent + n * SECONDS_PER_WORD for n in range(len(words)))
+        times = tuple(Word(w, start, start + SECONDS_PER_WORD) for w, start in zip(words, starts, strict=True))
         return Spoken(pcm, RATE, times if self.with_words else (), self.name, self.fell_back)
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ from app.conversation.turn import Answer, Audio, Engines, respond
 from app.core.errors import GatewayError
 from app.gateways.speech import phrases, silence
 from app.gateways.speech.ports import FollowUp
+from app.gateways.speech.sound import silence_before
 
 from .around import script_parts
 from .conftest import hiss, sound
@@ -42,6 +43,25 @@ def spoken_answer(**given: object) -> Answer:
 @pytest.fixture
 def with_all(hears: ScriptedTranscriber, asks: ScriptedInterviewer, speaks: ScriptedSpeaker) -> Engines:
     return Engines(hears, asks, speaks)
+
+
+@pytest.mark.parametrize(("silent", "heard_at"), [(0.0, 0.0), (0.06, 0.01), (0.004, 0.004)])
+def test_a_reply_begins_with_its_first_sound(
+    with_all: Engines, speaks: ScriptedSpeaker, silent: float, heard_at: float
+) -> None:
+    whole = respond(SCRIPT, OPEN, Answer("skip"), engines=with_all)
+    speaks.silent = silent
+    reply = respond(SCRIPT, OPEN, Answer("skip"), engines=with_all)
+    assert (whole.wav, reply.wav) != (None, None)
+    first = reply.parts[0]
+    assert reply.seconds == pytest.approx(whole.seconds + heard_at + silent * (len(reply.parts) - 1))
+    assert (first.offset, first.words[0].start) == (0.0, pytest.approx(heard_at))
+    assert first.seconds == pytest.approx(whole.parts[0].seconds + heard_at)
+    assert reply.parts[1].words[0].start == pytest.approx(silent)
+
+
+def test_a_voice_that_says_nothing_stays_as_it_is() -> None:
+    assert [silence_before(pcm, 16_000) for pcm in (b"", b"\0\0" * 99, b"\0\0" * 16_000)] == [0, 0, 0]
 
 
 def test_the_beginning_is_one_sound_of_intro_and_question(with_all: Engines, speaks: ScriptedSpeaker) -> None:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 BLOCK_SECONDS, MARGIN_SECONDS = 4, 1
+QUIET = 32_768 * 10 ** (-50 / 20)
+"""Root mean square of 16-bit samples below which nothing is heard."""
 
 
 def resample(pcm: bytes, rate: int, to: int) -> bytes:
@@ -60,6 +62,16 @@ def wav(pcm: bytes, rate: int) -> bytes:
 def seconds(pcm: bytes, rate: int) -> float:
     """How long it lasts."""
     return len(pcm) / (SAMPLE_BYTES * rate)
+
+
+def silence_before(pcm: bytes, rate: int) -> int:
+    """Samples before the first sound above -50 dBFS, less 10 ms; 0 where there is none."""
+    import numpy as np
+
+    size = rate // 100
+    samples = np.frombuffer(pcm[: len(pcm) // (SAMPLE_BYTES * size) * SAMPLE_BYTES * size], "<i2").astype(np.float64)
+    loud = np.flatnonzero((samples.reshape(-1, size) ** 2).mean(axis=1) > QUIET**2)
+    return max(0, int(loud[0]) - 1) * size if len(loud) else 0
 
 
 def read_wav(file: bytes) -> tuple[bytes, int]:
