@@ -62,16 +62,17 @@ class Endpoint {
     return this.recent.slice(-3).some((one) => one.loud);
   }
 
-  hear(loud, sample) {
-    return this.speaking ? this.#during(loud, sample) : this.#before(loud, sample);
+  // certain: two such frames make a beginning
+  hear(loud, sample, certain = false) {
+    return this.speaking ? this.#during(loud, sample) : this.#before(loud, sample, certain);
   }
 
-  #before(loud, sample) {
+  #before(loud, sample, certain) {
     const needed = Math.max(2, Math.round((this.options.onset * SAMPLES_PER_MS) / this.frame));
     this.recent.push({ loud, sample });
     if (this.recent.length > Math.ceil(needed * 1.6)) this.recent.shift();
     const heard = this.recent.filter((one) => one.loud);
-    if (!loud || heard.length < needed) return null;
+    if (!loud || heard.length < (certain ? 2 : needed)) return null;
     const from = Math.max(0, heard[0].sample - this.frame);
     this.reset();
     Object.assign(this, { speaking: true, started: from, lastSpeech: sample, spoken: heard.length });
@@ -145,13 +146,13 @@ export class EnergyEndpoint extends Endpoint {
 
 export class SpeechEndpoint extends Endpoint {
   constructor(options = {}) {
-    // Chances that begin speech (also while the agent speaks) and keep it going.
-    super(512, { onset: 96, begins: 0.5, overAgent: 0.6, keeps: 0.35, ...options });
+    // Chances that begin speech (also while the agent speaks), that stop the agent a frame sooner, and that keep it going.
+    super(512, { onset: 96, begins: 0.5, overAgent: 0.6, certain: 0.9, keeps: 0.35, ...options });
   }
 
   // chance: of speech, 0 to 1, in the 32 ms that end at this sample
   push(chance, sample) {
-    const { begins, overAgent, keeps } = this.options;
-    return this.hear(chance >= (this.speaking ? keeps : this.agent ? overAgent : begins), sample);
+    const { begins, overAgent, certain, keeps } = this.options;
+    return this.hear(chance >= (this.speaking ? keeps : this.agent ? overAgent : begins), sample, this.agent && chance >= certain);
   }
 }

@@ -106,4 +106,13 @@ export const tests = {
     equal(names(whole), ["speech", "lasting", "lull", "silence"]);
     equal(whole[3].to, 51 * 512);
   },
+  "two frames that are surely speech stop the agent, and begin no answer"() {
+    const listen = (agent, chances) => {
+      const ear = new SpeechEndpoint();
+      ear.agentSpeaks(agent);
+      return chances.map((chance, n) => ear.push(chance, (n + 1) * 512)).filter(Boolean).length;
+    };
+    equal([listen(true, [0, 0.7, 0.95]), listen(true, [0, 0.95, 0, 0.95]), listen(true, [0, 0.7, 0.85]), listen(true, [0, 0, 0.99])], [1, 1, 0, 0]);
+    equal([listen(false, [0, 0.99, 0.99]), listen(true, [0, 0.7, 0.7, 0.7])], [0, 1]);
+  },
 };
