@@ -31,8 +31,10 @@ def pause(
     ``before``: the words of the answer that it continues.
     """
     text = transcriber.peek(key, last=last, language=language, seconds=WORTH_WAITING, begun=begun)
-    waits = _UNKNOWN if text is None else patience.waits(f"{before}\n{text}" if text else text, language)
-    return {"text": text, **waits, "counts": None}
+    if text is None:
+        return {"text": text, **_UNKNOWN, "counts": None}
+    said, is_heard_well = f"{before}\n{text}" if text else text, not transcriber.is_demonstration(language)
+    return {"text": text, **patience.waits(said, language, is_heard_well=is_heard_well), "counts": None}
 
 
 def may_be_over(judged: dict[str, Any], language: str) -> bool:

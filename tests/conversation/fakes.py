@@ -28,10 +28,11 @@ class ScriptedTranscriber:
     name: str = "scripted"
     is_second_better: bool = False
     spoken: float | None = None
+    is_small: bool = False
     begun: list[tuple[int, bytes]] = field(default_factory=list)
 
     def is_demonstration(self, language: str) -> bool:
-        return False
+        return self.is_small
 
     def improves(self, language: str) -> bool:
         return self.is_second_better and self.supports(language)

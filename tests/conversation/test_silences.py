@@ -117,19 +117,21 @@ def spoken_turn(candidate: Candidate) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted", "at_rest"),
+    ("text", "is_small", "wanted", "at_rest"),
     [
-        (f"{WHOLE} and", UNFINISHED, 870),
-        (f"{WHOLE}, and", UNFINISHED, 2_700),
-        (WHOLE, COMPLETE, 600),
-        ("next question", 0, 0),
-        ("repeat that", 0, 0),
+        (f"{WHOLE} and", True, UNFINISHED, 870),
+        (f"{WHOLE} and", False, UNFINISHED, 2_700),
+        (f"{WHOLE}, and", True, UNFINISHED, 2_700),
+        (WHOLE, True, COMPLETE, 600),
+        (WHOLE, False, COMPLETE, 650),
+        ("next question", False, 0, 0),
+        ("repeat that", False, 0, 0),
     ],
 )
 def test_the_reply_says_how_long_the_answer_must_have_been_over(
-    candidate: Candidate, hears: ScriptedTranscriber, text: str, wanted: int, at_rest: int
+    candidate: Candidate, hears: ScriptedTranscriber, text: str, is_small: bool, wanted: int, at_rest: int
 ) -> None:
-    hears.texts = [text]
+    hears.texts, hears.is_small = [text], is_small
     for prompt in (spoken_turn(candidate), candidate.call("GET", "/state")["prompt"]):
         assert (prompt["patience_ms"], prompt["at_rest_ms"]) == (wanted, at_rest)
 

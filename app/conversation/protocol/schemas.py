@@ -10,6 +10,7 @@ from flask import request
 from flask_smorest import abort
 from marshmallow import validate
 
+from app import gateways
 from app.conversation import time_limit, untaken_speech
 from app.conversation.devices import DeviceSchema
 from app.conversation.models import Sitting, Turn, TurnKind
@@ -322,7 +323,8 @@ def _waits(turn: Turn, language: str, *, said: str) -> dict[str, int]:
     if turn.heard_text and spoken_command(turn.heard_text, language) is not None:
         return _NO_WAIT
     is_part = bool(turn.heard_text) and said.endswith(turn.heard_text or "")
-    return patience.waits(said if is_part else turn.heard_text, language)
+    is_heard_well = not gateways.current().transcriber.is_demonstration(language)
+    return patience.waits(said if is_part else turn.heard_text, language, is_heard_well=is_heard_well)
 
 
 def base_of(interview: Interview) -> str:

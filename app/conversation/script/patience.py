@@ -68,14 +68,17 @@ def patience(text: str | None, language: str) -> int:
     return SHORT if _count(said, tag) < FEW else COMPLETE
 
 
-def at_rest(text: str | None, language: str) -> int:
-    """The same where the voice came to rest at the end of ``text``."""
+def at_rest(text: str | None, language: str, *, is_heard_well: bool = False) -> int:
+    """The same where the voice came to rest at the end of ``text``.
+
+    ``is_heard_well``: by a recogniser that mishears few last words; one that writes sentences is taken for one.
+    """
     wait = patience(text, language)
     if wait == THINKING_TIME:
         return wait
-    if not _is_written(text):
+    if not text or not (is_heard_well or _is_written(text)):
         return max(AT_REST, round(_BELIEVED * wait))
-    is_sentence = wait == SHORT and _count(plain(text or ""), short_of(language)) > PHRASE
+    is_sentence = wait == SHORT and _count(plain(text), short_of(language)) > PHRASE
     return max(AT_REST, BEGINNING if is_sentence else wait - _SOONER)
 
 
@@ -85,11 +88,11 @@ def in_the_air(text: str | None, language: str) -> int:
     return wait if text is not None and spoken_command(text, language) in _REQUESTS else max(UNKNOWN, wait)
 
 
-def waits(text: str | None, language: str) -> dict[str, int]:
+def waits(text: str | None, language: str, *, is_heard_well: bool = False) -> dict[str, int]:
     """All three, as the page gets them."""
     return {
         "patience_ms": patience(text, language),
-        "at_rest_ms": at_rest(text, language),
+        "at_rest_ms": at_rest(text, language, is_heard_well=is_heard_well),
         "in_the_air_ms": in_the_air(text, language),
     }
 
@@ -113,9 +116,9 @@ def plain(text: str) -> str:
     return " ".join(letters.split())
 
 
-def _is_written(text: str | None) -> bool:
+def _is_written(text: str) -> bool:
     """Whether a recogniser wrote it that writes sentences, with capitals or marks."""
-    return text is not None and text.strip() != plain(text)
+    return text.strip() != plain(text)
 
 
 def _count(said: str, tag: str) -> int:

@@ -9,6 +9,7 @@ const QUIET = 60; // standard deviation in 16-bit steps, under which nothing is 
 const KEPT = 500; // voiced frames that tell the usual pitch: ten seconds
 const [KNOWN, TAIL, LEAST] = [40, 4, 3]; // frames to know a voice by; of its last word at most and at least
 const [REACH, FADES] = [8000, 1600]; // samples before and after the end of the speech in which they lie: a voice that creaks is heard longer than it is taken for speech
+const LOWER = 1;
 const FALL = -3; // semitones from the usual pitch
 const ABOVE = 9; // semitones over it, where no voice ends: half of the true swing was found
 const [DULL, CREAKS] = [0.3, 0.4]; // a voice without a pitch creaks: sharper than this it is breath, quieter than this share of the voice it is the room
@@ -54,13 +55,14 @@ export class Melody {
     const word = [...this.voiced, ...creaks].filter(({ sample }) => to - REACH < sample && sample <= to + FADES);
     const heights = word.sort((one, other) => one.sample - other.sample).map(({ pitch }) => 12 * Math.log2(pitch / usual)); // of a creak: -Infinity
     const last = heights.filter((height) => height < ABOVE).slice(-TAIL);
-    return last.length < LEAST ? null : middle(last) < FALL;
+    return last.length < LEAST ? null : middle(last, LOWER) < FALL;
   }
 }
 
-function middle(numbers) {
+// of: 0 for the upper one of the two in the middle, LOWER for the other.
+function middle(numbers, of = 0) {
   const ordered = [...numbers].sort((one, other) => one - other);
-  return ordered[Math.floor(ordered.length / 2)];
+  return ordered[Math.floor((ordered.length - of) / 2)];
 }
 
 // Hz, or 0 where no voice swings. By autocorrelation: the shortest swing that is nearly as good as the best. Only peaks are

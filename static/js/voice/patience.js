@@ -1,6 +1,6 @@
 // When an answer that has fallen silent is sent, and when the reply to it may be heard. The server judges the words: how long
 // to wait after them (patience_ms), after a voice that came to rest with them (at_rest_ms), and after one that stayed up
-// (in_the_air_ms). The melody tells which; a candidate who was nearly cut short is given more. Pure.
+// (in_the_air_ms). The melody tells which; a candidate who was cut short is given more. Pure.
 const EARLIER = 400; // ms: the turn is sent so long before its reply may be heard, for the engines have to work anyway
 const LEAST = 400; // ms of silence before anything is sent
 const LOOKS = 700; // ms of silence for which an answer waits for its words, where the voice came to rest and the server looks for them
@@ -23,7 +23,7 @@ export class Patience {
     this.hesitates = longest >= PAUSE;
   }
 
-  // The candidate went on when the agent was about to speak, or had begun to.
+  // The candidate went on when the agent had begun to speak.
   wasWrong() {
     this.more = Math.min(LEARNED_MOST, this.more + LEARNED);
   }

@@ -6,7 +6,6 @@ import { CHUNK } from "./voice-track.js";
 
 const TAIL = 1600; // samples after the last speech that belong to its last word
 const UNANSWERED = 3000; // ms after which a call is taken for nothing: without a network the agent goes on
-const SOON = 400; // ms before a reply would have been heard, in which a candidate who goes on was nearly cut short
 const LATE = 1500; // ms beyond which a held reply is let go even where no frames come any more
 
 export class Silences {
@@ -67,11 +66,6 @@ export class Silences {
   #wait(judged, looks = false) {
     const ms = this.patience.send(judged, this.falls, looks);
     if (ms !== null) this.ear.wait(ms);
-  }
-
-  // Whether a reply is about to be heard.
-  get nearly() {
-    return this.held !== null && this.now() >= this.held.until - SOON;
   }
 
   // Resolves when the answer that ended at this moment (performance.now) has been over for long enough, or over() says

@@ -72,8 +72,7 @@ export class Talk {
   happens(event) {
     if (event.prompt && event.audible === undefined) event.audible = this.#audible(event.prompt);
     const [state, effects] = step(this.state, event);
-    if (state.resumed && !this.state.resumed) this.nearly = this.silences?.nearly;
-    if (state.continues && !this.state.continues && (this.nearly || this.state.phase !== "thinking")) this.silences?.patience.wasWrong();
+    if (state.continues && !this.state.continues && this.state.phase !== "thinking") this.silences?.patience.wasWrong();
     this.state = state;
     for (const effect of effects) this.#do(effect);
     if (this.sound) this.#presses();
