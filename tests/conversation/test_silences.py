@@ -147,7 +147,7 @@ def test_words_that_continue_an_answer_count_with_those_before(
     answer = talk.answer(sound(2))
     chunks = {name: answer[name] for name in SO_FAR}
     alone, together = (pause(candidate, 3, **chunks, continues=continues) for continues in (False, True))
-    assert (alone["at_rest_ms"], together["at_rest_ms"]) == (2_200, 650)
+    assert (alone["at_rest_ms"], together["at_rest_ms"]) == (2_400, 650)
     nothing = {**unheard, "seconds": 0, "whole": False}
     assert candidate.turn(3, "answer", played=nothing, continues=True, **answer)["at_rest_ms"] == 650
 

@@ -101,7 +101,8 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
     if answer is None:
         return _overtaken(number)
     told = answer | sent_along(key)
-    ahead.begin(gateways.current(), work.script, reply.step.place, form_along())
+    if not work.is_plain:
+        ahead.begin(gateways.current(), work.script, reply.step.place, form_along())
     return jsonify(told)
 
 

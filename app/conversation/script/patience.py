@@ -15,6 +15,7 @@ from app.conversation.script.unfinished_words import (
     ADJECTIVES,
     BACKCHANNELS,
     DETERMINERS,
+    EITHER,
     FILLERS,
     OPEN,
     SUFFIXED,
@@ -33,7 +34,7 @@ UNFINISHED = 2_900
 THINKING_TIME = 20_000
 AT_REST = 600
 """The least where the voice came to rest: sank, as at the end of a statement."""
-BEGINNING = 2_200
+BEGINNING = 2_400
 """Where it came to rest after a short sentence, which may be all or only the first: a pause for thought of two seconds
 fits in. After a word or three, which are no sentence, less is expected than after a sentence."""
 PHRASE = 3
@@ -65,7 +66,7 @@ def patience(text: str | None, language: str) -> int:
         return COMPLETE
     if text.rstrip().endswith((",", "-", "–", "…", "...", ":", "、", "，", "،")) or _is_open(said, tag):
         return UNFINISHED
-    return SHORT if _count(said, tag) < FEW else COMPLETE
+    return _by_length(said, tag)
 
 
 def at_rest(text: str | None, language: str, *, is_heard_well: bool = False) -> int:
@@ -78,6 +79,8 @@ def at_rest(text: str | None, language: str, *, is_heard_well: bool = False) -> 
         return wait
     if not text or not (is_heard_well or _is_written(text)):
         return max(AT_REST, round(_BELIEVED * wait))
+    if wait == UNFINISHED and _may_end(text, short_of(language)):
+        wait = _by_length(plain(text), short_of(language))
     is_sentence = wait == SHORT and _count(plain(text), short_of(language)) > PHRASE
     return max(AT_REST, BEGINNING if is_sentence else wait - _SOONER)
 
@@ -119,6 +122,15 @@ def plain(text: str) -> str:
 def _is_written(text: str) -> bool:
     """Whether a recogniser wrote it that writes sentences, with capitals or marks."""
     return text.strip() != plain(text)
+
+
+def _may_end(text: str, tag: str) -> bool:
+    """Whether its last word may be open or not, and no comma says which: "I would help her", "her manager"."""
+    return text.rstrip().rstrip(".").endswith(tuple(f" {word}" for word in EITHER.get(tag, ())))
+
+
+def _by_length(said: str, tag: str) -> int:
+    return SHORT if _count(said, tag) < FEW else COMPLETE
 
 
 def _count(said: str, tag: str) -> int:

@@ -231,3 +231,6 @@ DETERMINERS = {
 UNSPACED = frozenset(("ja", "zh", "th"))
 """Languages whose endings are looked for in the text itself; Korean endings hang on words, see ``SUFFIXED``."""
 SUFFIXED = frozenset(("ko",))
+
+EITHER: dict[str, frozenset[str]] = {"en": frozenset(("her",))}
+"""Words of ``OPEN`` that an answer may also end with; in a voice that came to rest they are taken to end it."""

@@ -40,6 +40,7 @@ export class Patience {
   speak({ patience_ms: words, at_rest_ms: atRest = words, in_the_air_ms: inTheAir = Math.max(IN_THE_AIR, words) }, falls = null) {
     if (!words) return 0;
     if (falls === null || words >= ASKED_FOR) return words + this.more;
-    return (falls ? Math.max(atRest, this.hesitates ? HESITANT : 0) : inTheAir) + this.more;
+    if (!falls) return inTheAir + this.more;
+    return Math.max(atRest + this.more, this.hesitates ? HESITANT : 0);
   }
 }
