@@ -53,7 +53,7 @@ LISTEN = """async ([language, chances, samples, hints]) => {
         if (change.type === "lull") {
             falls = melody?.falls(change.to) ?? null;
             patience.paused(ear.longest);
-            const ms = hints === null ? Infinity : patience.send(null, falls);
+            const ms = hints === null ? Infinity : patience.send(null, falls, true);
             if (ms !== null) ear.wait(ms);
         }
         const judged = (hints ?? []).find((hint) => hint.to === change.to)?.said;

@@ -33,8 +33,10 @@ def pause(
     text = transcriber.peek(key, last=last, language=language, seconds=WORTH_WAITING, begun=begun)
     if text is None:
         return {"text": text, **_UNKNOWN, "counts": None}
-    said, is_heard_well = f"{before}\n{text}" if text else text, not transcriber.is_demonstration(language)
-    return {"text": text, **patience.waits(said, language, is_heard_well=is_heard_well), "counts": None}
+    is_more = bool(text) and spoken_command(text, language) is None
+    is_heard_well = not transcriber.is_demonstration(language)
+    waits = patience.waits(f"{before}\n{text}" if is_more else text, language, is_heard_well=is_heard_well)
+    return {"text": text, **waits, "counts": None}
 
 
 def may_be_over(judged: dict[str, Any], language: str) -> bool:

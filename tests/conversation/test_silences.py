@@ -140,7 +140,7 @@ def test_words_that_continue_an_answer_count_with_those_before(
     candidate: Candidate, hears: ScriptedTranscriber
 ) -> None:
     more = "And I told the others."
-    hears.texts, hears.peeks = [f"{WHOLE.capitalize()}.", more], [more, more]
+    hears.texts, hears.peeks = [f"{WHOLE.capitalize()}.", more], [more, more, "Could you repeat the question?"]
     talk = Talk(candidate, Tape(video=False))
     played = talk.listen(candidate.turn(1, "begin"))
     unheard = {**played, **talk.listen(candidate.turn(2, "answer", played=played, **talk.answer(sound(4))))}
@@ -148,6 +148,7 @@ def test_words_that_continue_an_answer_count_with_those_before(
     chunks = {name: answer[name] for name in SO_FAR}
     alone, together = (pause(candidate, 3, **chunks, continues=continues) for continues in (False, True))
     assert (alone["at_rest_ms"], together["at_rest_ms"]) == (2_400, 650)
+    assert pause(candidate, 3, **chunks, continues=True)["in_the_air_ms"] == COMPLETE  # a request is no part of it
     nothing = {**unheard, "seconds": 0, "whole": False}
     assert candidate.turn(3, "answer", played=nothing, continues=True, **answer)["at_rest_ms"] == 650
 

@@ -30,7 +30,11 @@ def begin(built: Gateways, script: Script, place: Place, form: Form | None) -> t
     if form is None or place.phase is not Phase.QUESTION or not _free.acquire(blocking=False):
         return None
     thread = threading.Thread(target=_released, args=(lambda: make(built, script, place, form),), daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # the machine has no thread left
+        _free.release()
+        return None
     return thread
 
 

@@ -36,16 +36,16 @@ AT_REST = 600
 """The least where the voice came to rest: sank, as at the end of a statement."""
 BEGINNING = 2_400
 """Where it came to rest after a short sentence, which may be all or only the first: a pause for thought of two seconds
-fits in. After a word or three, which are no sentence, less is expected than after a sentence."""
+fits in. After one to three words, which are no sentence, less is expected."""
 PHRASE = 3
 """Words that are no sentence, at most."""
-_REQUESTS = frozenset((Event.REPEAT, Event.HELLO, Event.THERE, Event.WHO, Event.LONG))
-"""Words to the agent after which the candidate waits for it, in a voice that rises or falls."""
 _SOONER = 200
 """What such a voice takes from the wait for words of a recogniser that writes sentences."""
 _BELIEVED = 0.3
 """The share of the wait that is left for other words: the embedded recogniser mishears half of the last words."""
 SINGLE = frozenset(("yes", "no", "yeah", "nope", "yep"))
+_REQUESTS = frozenset((Event.REPEAT, Event.HELLO, Event.THERE, Event.WHO, Event.LONG))
+"""Words to the agent after which the candidate waits for it, in a voice that rises or falls."""
 _SHORT_REPLY = 4
 _AFTER_THAT = frozenset(
     ("like", "about", "of", "do", "did", "does", "know", "for", "with", "after", "than", "see", "was", "is")
@@ -121,12 +121,12 @@ def plain(text: str) -> str:
 
 def _is_written(text: str) -> bool:
     """Whether a recogniser wrote it that writes sentences, with capitals or marks."""
-    return text.strip() != plain(text)
+    return " ".join(text.split()) != plain(text)
 
 
 def _may_end(text: str, tag: str) -> bool:
     """Whether its last word may be open or not, and no comma says which: "I would help her", "her manager"."""
-    return text.rstrip().rstrip(".").endswith(tuple(f" {word}" for word in EITHER.get(tag, ())))
+    return text.rstrip().removesuffix(".").endswith(tuple(f" {word}" for word in EITHER.get(tag, ())))
 
 
 def _by_length(said: str, tag: str) -> int:

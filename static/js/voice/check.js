@@ -10,6 +10,7 @@ import { Sound } from "./sound.js";
 import * as view from "./view.js";
 
 const SOON = 5 * 16000; // samples after which a silent microphone is spoken about
+const CHIME = 16000; // samples in which the tones come in through the microphone
 const DEAD = -80; // dBFS; a microphone that is on hears at least the room
 
 export class Check {
@@ -70,7 +71,7 @@ export class Check {
   #listen() {
     this.ear = new EnergyEndpoint();
     this.melody = Melody.of(view.settings.language);
-    Object.assign(this, { heard: false, samples: 0, loudest: -Infinity, told: false });
+    Object.assign(this, { heard: false, samples: 0, chimed: 0, loudest: -Infinity, told: false });
     view.proven(false);
     view.say("check", "say-something");
   }
@@ -93,7 +94,7 @@ export class Check {
     view.level(level);
     this.samples += pcm.length;
     this.present?.(level);
-    this.melody?.push(pcm, this.samples);
+    if (this.samples > this.chimed) this.melody?.push(pcm, this.samples);
     if (this.heard) return;
     this.loudest = Math.max(this.loudest, level);
     if (this.ear.push(level, this.samples)?.type === "speech") this.#hears();
@@ -101,6 +102,12 @@ export class Check {
       this.told = true;
       view.say("check", this.loudest < DEAD ? "muted" : "still-silent");
     }
+  }
+
+  // The tones are no voice.
+  chime() {
+    this.chimed = this.samples + CHIME;
+    this.sound.chime();
   }
 
   #hears() {

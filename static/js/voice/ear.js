@@ -106,9 +106,9 @@ export class Ear {
     Object.assign(better, { speaking: true, started: was.started, lastSpeech: this.newest, hesitations: was.hesitations, longest: was.longest, spoken: was.spoken });
   }
 
-  agentSpeaks(yes) {
-    this.energy.agentSpeaks(yes);
-    this.speech.agentSpeaks(yes);
+  agentSpeaks(yes, isHeard = yes) {
+    this.energy.agentSpeaks(yes, isHeard);
+    this.speech.agentSpeaks(yes, isHeard);
   }
 
   wait(ms) {

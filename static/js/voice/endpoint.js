@@ -21,13 +21,15 @@ class Endpoint {
   constructor(frame, options) {
     this.frame = frame; // samples
     this.options = { ...DEFAULTS, ...options };
-    this.agent = false;
+    this.agent = this.agentIsHeard = false;
     this.reset();
   }
 
-  // While the agent speaks a beginning takes more, so that its own echo does not stop it.
-  agentSpeaks(yes) {
+  // While the agent thinks or speaks a beginning takes a surer sound, so that its own echo does not stop it. isHeard: whether
+  // there is something to stop.
+  agentSpeaks(yes, isHeard = yes) {
     this.agent = yes;
+    this.agentIsHeard = isHeard;
   }
 
   reset() {
@@ -62,7 +64,7 @@ class Endpoint {
     return this.recent.slice(-3).some((one) => one.loud);
   }
 
-  // certain: two such frames make a beginning
+  // certain: this frame and one more make a beginning
   hear(loud, sample, certain = false) {
     return this.speaking ? this.#during(loud, sample) : this.#before(loud, sample, certain);
   }
@@ -153,6 +155,6 @@ export class SpeechEndpoint extends Endpoint {
   // chance: of speech, 0 to 1, in the 32 ms that end at this sample
   push(chance, sample) {
     const { begins, overAgent, certain, keeps } = this.options;
-    return this.hear(chance >= (this.speaking ? keeps : this.agent ? overAgent : begins), sample, this.agent && chance >= certain);
+    return this.hear(chance >= (this.speaking ? keeps : this.agent ? overAgent : begins), sample, this.agentIsHeard && chance >= certain);
   }
 }

@@ -39,7 +39,7 @@ function ready() {
 
 function speaker() {
   view.on("sound", () => {
-    check.sound.chime();
+    check.chime();
     view.say("check-speaker", "did-you-hear");
     view.show("speaker-answer");
   });

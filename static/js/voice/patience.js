@@ -9,7 +9,7 @@ const IN_THE_AIR = 2600; // ms of silence where the voice stayed up, while the s
 const ASKED_FOR = 10000; // a candidate who asked for this much time gets it, however it sounded
 const PAUSE = 700; // ms of a pause inside an answer, after which another one is likely …
 const HESITANT = 1100; // … so that one is waited for, also where the voice came to rest
-const LEARNED = 300; // ms more after each answer that turned out not to be over …
+const LEARNED = 300; // ms more after each answer that turned out not to be over when the reply was heard …
 const LEARNED_MOST = 900; // … up to this
 
 export class Patience {
@@ -39,8 +39,8 @@ export class Patience {
   // ms of silence until the reply may be heard; a reply that needs no patience (0) needs none here either.
   speak({ patience_ms: words, at_rest_ms: atRest = words, in_the_air_ms: inTheAir = Math.max(IN_THE_AIR, words) }, falls = null) {
     if (!words) return 0;
-    if (falls === null || words >= ASKED_FOR) return words + this.more;
-    if (!falls) return inTheAir + this.more;
-    return Math.max(atRest + this.more, this.hesitates ? HESITANT : 0);
+    if (words >= ASKED_FOR) return words + this.more;
+    if (falls === false) return inTheAir + this.more;
+    return Math.max((falls ? atRest : words) + this.more, this.hesitates ? HESITANT : 0);
   }
 }

@@ -6,13 +6,14 @@ import { CHUNK } from "./voice-track.js";
 
 const TAIL = 1600; // samples after the last speech that belong to its last word
 const UNANSWERED = 3000; // ms after which a call is taken for nothing: without a network the agent goes on
+const MISSES = 3; // questions in a row about a chunk that is not whole, without an answer, after which no more are asked
 const LATE = 1500; // ms beyond which a held reply is let go even where no frames come any more
 
 export class Silences {
-  // ear, track, melody: as talk.js has them (melody may be null); ask(chunks): the server's judgement of { first_chunk, last_chunk, interrupts, begun };
+  // ear, track, melody: as talk.js has them (melody may be null); ask(chunks): the server's judgement of { first_chunk, last_chunk, interrupts, continues, begun };
   // early(): whether sound may go along with the question; continues(): whether this is more of an answer that was taken for whole
   constructor({ ear, track, ask, melody = null, patience = new Patience(), now = () => performance.now(), early = () => true, continues = () => false }) {
-    Object.assign(this, { ear, track, ask, melody, falls: null, now, patience, early, continues, answers: true, waiting: null, held: null });
+    Object.assign(this, { ear, track, ask, melody, falls: null, now, patience, early, continues, misses: 0, waiting: null, held: null });
   }
 
   // A silence inside an answer began: how long it may last is heard from the melody, then asked of the server.
@@ -23,7 +24,7 @@ export class Silences {
     const pause = { to, chunk: Math.floor((to + TAIL - 1) / CHUNK), interrupts: false };
     const { number, pcm } = this.track.begun;
     this.waiting = null;
-    if (this.answers && this.falls !== false && number === pause.chunk && this.early()) this.#judge(pause, pcm);
+    if (this.misses < MISSES && this.falls !== false && number === pause.chunk && this.early()) this.#judge(pause, pcm);
     else this.waiting = pause;
   }
 
@@ -53,10 +54,10 @@ export class Silences {
       resolve?.(null);
       return;
     }
-    const judged = await this.ask({ first_chunk: Math.min(first, chunk), last_chunk: chunk, interrupts, continues: this.continues(), ...(begun && { begun }) }).catch(() => null);
+    const judged = await this.ask({ first_chunk: Math.min(first, chunk), last_chunk: chunk, interrupts, ...(this.continues() && { continues: true }), ...(begun && { begun }) }).catch(() => null);
     resolve?.(judged?.counts ?? null);
     const tells = typeof judged?.text === "string";
-    if (begun && !tells) this.answers = false; // what hears there needs whole chunks, or is too slow
+    if (begun) this.misses = tells ? 0 : this.misses + 1; // what hears there needs whole chunks, or is too slow
     if (interrupts || this.ear.quietSince !== to) return;
     if (begun && !tells) this.waiting = silence;
     else this.#wait(judged?.patience_ms ? judged : null);

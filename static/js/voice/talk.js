@@ -312,7 +312,7 @@ export class Talk {
   }
 
   async #post({ turn, kind, text, to, again = false, back = false, continues = false, unfinished = false, sure = false }) {
-    if (this.sound) this.ear.agentSpeaks(true); // a cough while the server thinks is no answer
+    if (this.sound) this.ear.agentSpeaks(true, false); // a cough while the server thinks is no answer
     const body = { kind, continues, unfinished, segment: this.segment, played: this.played, ...(back ? { again: true } : {}) };
     if (kind === "text") {
       body.text = text;

@@ -106,13 +106,14 @@ export const tests = {
     equal(names(whole), ["speech", "lasting", "lull", "silence"]);
     equal(whole[3].to, 51 * 512);
   },
-  "two frames that are surely speech stop the agent, and begin no answer"() {
+  "two frames, of which the last is surely speech, stop the agent, and begin no answer"() {
     const listen = (agent, chances) => {
       const ear = new SpeechEndpoint();
-      ear.agentSpeaks(agent);
+      ear.agentSpeaks(agent !== false, agent === true);
       return chances.map((chance, n) => ear.push(chance, (n + 1) * 512)).filter(Boolean).length;
     };
     equal([listen(true, [0, 0.7, 0.95]), listen(true, [0, 0.95, 0, 0.95]), listen(true, [0, 0.7, 0.85]), listen(true, [0, 0, 0.99])], [1, 1, 0, 0]);
+    equal([listen("thinks", [0, 0.99, 0.99]), listen("thinks", [0, 0.99, 0.99, 0.99])], [0, 1]);
     equal([listen(false, [0, 0.99, 0.99]), listen(true, [0, 0.7, 0.7, 0.7])], [0, 1]);
   },
 };

@@ -54,7 +54,7 @@ class _Link(Exchange):
             super()._tell(news)
             return
         self.offers = from_plain(rest[0])
-        self.abilities = frozenset(*rest[1:])  # a host of an earlier release says none
+        self.abilities = frozenset(rest[1] if rest[1:] else ())  # a host of an earlier release says none
         self.has_stood = True
         self.is_settled.set()
 

@@ -72,11 +72,9 @@ class Utterance:
             self.next += 1
 
     def begin(self, number: int, pcm: bytes) -> None:
-        """Take the beginning of a piece that is not whole yet, if it is the next one."""
+        """Take the beginning of a piece that is not whole yet, if it is the next one and those before it are here."""
         self.touched = time.monotonic()
-        if self.first is None:
-            self.first = self.next = number
-        if number == self.next:
+        if self.first is not None and number == self.next:
             self._sound += pcm[self._begun :]
             self._begun = max(self._begun, len(pcm))
 
