@@ -3,6 +3,7 @@
 import base64
 import threading
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from app.conversation.protocol import ahead
 from app.conversation.script.machine import Script
 from app.conversation.script.place import Phase, Place
 from app.core.errors import GatewayError
+from app.gateways.storage.local import LocalStorage
 from app.operations.demo.candidate import Candidate, Talk
 from app.operations.demo.tape import Tape
 
@@ -36,10 +38,11 @@ class Codec:
 
 
 @pytest.fixture
-def codec(scripted: Flask, monkeypatch: pytest.MonkeyPatch) -> Codec:
+def codec(scripted: Flask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Codec:
+    """With a storage of its own: the sound of what a script says is stored once for all."""
     codec = Codec()
-    gateways = scripted.extensions["parley.gateways"]
-    monkeypatch.setitem(scripted.extensions, "parley.gateways", replace(gateways, codec=codec))
+    parts = replace(scripted.extensions["parley.gateways"], codec=codec, storage=LocalStorage(tmp_path))
+    monkeypatch.setitem(scripted.extensions, "parley.gateways", parts)
     return codec
 
 
@@ -48,7 +51,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread | None]:
     """Those that were begun, or None where there was nothing to make."""
     begun: list[threading.Thread | None] = []
     begin = ahead.begin
-    monkeypatch.setattr(ahead, "begin", lambda *given: begun.append(begin(*given)))
+    monkeypatch.setattr(ahead, "begin", lambda *given, **more: begun.append(begin(*given, **more)))
     return begun
 
 
@@ -103,7 +106,7 @@ def test_what_fails_in_between_leaves_room_for_others(scripted: Flask, codec: Co
     built = replace(scripted.extensions["parley.gateways"], storage=Broken())
     script, place = Script(("Why?", "When?"), 600.0), Place(Phase.QUESTION)
     for _ in range(2 * ahead.MOST):
-        thread = ahead.begin(built, script, place, "opus")
+        thread = ahead.begin(built, script, place, form="opus")
         assert thread is not None
         thread.join()
 
@@ -116,8 +119,8 @@ def test_a_busy_process_makes_none(scripted: Flask, monkeypatch: pytest.MonkeyPa
         Place(Phase.QUESTION),
     )
     with ahead._free:
-        assert ahead.begin(built, script, place, "opus") is None
-    thread = ahead.begin(built, script, place, "opus")
+        assert ahead.begin(built, script, place, form="opus") is None
+    thread = ahead.begin(built, script, place, form="opus")
     assert thread is not None
     thread.join()
 
@@ -125,4 +128,4 @@ def test_a_busy_process_makes_none(scripted: Flask, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("phase", [Phase.OUTRO, Phase.FINISHED])
 def test_after_the_goodbye_there_is_nothing_to_make(scripted: Flask, phase: Phase) -> None:
     built = scripted.extensions["parley.gateways"]
-    assert ahead.begin(built, Script(("Why?",), 600.0), Place(phase, 1), "opus") is None
+    assert ahead.begin(built, Script(("Why?",), 600.0), Place(phase, 1), form="opus") is None

@@ -25,11 +25,11 @@ MOST = 2
 _free = threading.BoundedSemaphore(MOST)
 
 
-def begin(built: Gateways, script: Script, place: Place, form: Form | None) -> threading.Thread | None:
+def begin(built: Gateways, script: Script, place: Place, *, form: Form | None) -> threading.Thread | None:
     """Make the sound for a page that wants it in ``form``; None where there is nothing to make, or no time for it."""
     if form is None or place.phase is not Phase.QUESTION or not _free.acquire(blocking=False):
         return None
-    thread = threading.Thread(target=_released, args=(lambda: make(built, script, place, form),), daemon=True)
+    thread = threading.Thread(target=_released, args=(lambda: make(built, script, place, form=form),), daemon=True)
     try:
         thread.start()
     except RuntimeError:  # the machine has no thread left
@@ -47,7 +47,7 @@ def _released(work: Callable[[], object]) -> None:
         _free.release()
 
 
-def make(built: Gateways, script: Script, place: Place, form: Form) -> str | None:
+def make(built: Gateways, script: Script, place: Place, *, form: Form) -> str | None:
     """Store the sound of the reply to an answer at this place, and give its key; None where none is shared."""
     heard = noticed(place, 1.0)
     lines = polite(script, heard, Event.ANSWER, decided=step(script, heard, Event.ANSWER)).lines

@@ -98,12 +98,15 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
         turn = actions.record_reply(holder(), work.turn_id, work.token, outcome=outcome)
         answer, key = (_told(turn, base, work.script), turn.audio_key) if turn else (None, None)
         db.session.commit()
-    if answer is None:
-        return _overtaken(number)
+    return jsonify(_with_sound(work, reply, answer, key=key)) if answer is not None else _overtaken(number)
+
+
+def _with_sound(work: _Work, reply: Reply, answer: dict[str, Any], *, key: str | None) -> dict[str, Any]:
+    """The answer with its sound; that of the likely next one is begun."""
     told = answer | sent_along(key)
     if not work.is_plain:
-        ahead.begin(gateways.current(), work.script, reply.step.place, form_along())
-    return jsonify(told)
+        ahead.begin(gateways.current(), work.script, reply.step.place, form=form_along())
+    return told
 
 
 def wait_for_chunks(body: dict[str, Any], *, seconds: float) -> None:
