@@ -2,6 +2,7 @@
 
 import base64
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,12 +48,14 @@ def codec(scripted: Flask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> C
 
 
 @pytest.fixture
-def threads(monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread | None]:
+def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[threading.Thread | None]]:
     """Those that were begun, or None where there was nothing to make."""
     begun: list[threading.Thread | None] = []
     begin = ahead.begin
     monkeypatch.setattr(ahead, "begin", lambda *given, **more: begun.append(begin(*given, **more)))
-    return begun
+    yield begun
+    for thread in filter(None, begun):
+        thread.join()
 
 
 def begun(candidate: Candidate, threads: list[threading.Thread | None], headers: dict[str, str]) -> Any:
