@@ -13,7 +13,7 @@ from app.conversation.preview.sittings import Forgetful, Preview
 from app.conversation.protocol import schemas, under_way
 from app.conversation.protocol.chunks import decoded
 from app.conversation.protocol.sound import form_asked, in_form, sound_file
-from app.conversation.script.machine import Kind, WrongMoment
+from app.conversation.script.machine import Kind, WrongMoment, so_far
 from app.conversation.speaking import say
 from app.conversation.turn import Answer, Engines, respond, utterance_key
 from app.conversation.utterances import Played, heard_text, share_heard
@@ -69,7 +69,7 @@ def judge_silence(number: int) -> Response:
         preview.id, lambda: preview.heard(segment, first, whole) is not None, seconds=silences.WORTH_WAITING
     )
     if not body["interrupts"]:
-        before = schemas.so_far(preview.place) if body["continues"] else ""
+        before = so_far(preview.place) if body["continues"] else ""
         judged = silences.pause(transcriber, key, last=last, language=language, begun=body["begun"], before=before)
         return jsonify(judged)
     called = silences.call(
@@ -150,7 +150,7 @@ def reply_audio(number: int, piece: int = 0) -> Response:
                 raise NotFound("This piece of the reply is only shown.") from None
             preview.sounds[piece] = wav(spoken.pcm, spoken.rate)
         form = form_asked()
-        coded = in_form(preview.sounds[piece], form) if form is not None else None
+        coded = in_form(gateways.current(), preview.sounds[piece], form) if form is not None else None
         if coded is None:
             form, coded = None, preview.sounds[piece]
         return sound_file(coded, form, name=f"{preview.id} {number} {piece}")

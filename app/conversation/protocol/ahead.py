@@ -6,10 +6,9 @@ takes a twentieth of a second or more, for which the candidate would wait otherw
 
 import logging
 import threading
-from collections.abc import Callable
 
 from app.conversation.protocol.sound import keep_coded
-from app.conversation.script.machine import Event, Script, WrongMoment, noticed, step
+from app.conversation.script.machine import Event, Script, noticed, step
 from app.conversation.script.manners import polite
 from app.conversation.script.place import Phase, Place
 from app.conversation.speaking import PERSONAL, speak
@@ -29,7 +28,7 @@ def begin(built: Gateways, script: Script, place: Place, *, form: Form | None) -
     """Make the sound for a page that wants it in ``form``; None where there is nothing to make, or no time for it."""
     if form is None or place.phase is not Phase.QUESTION or not _free.acquire(blocking=False):
         return None
-    thread = threading.Thread(target=_released, args=(lambda: make(built, script, place, form=form),), daemon=True)
+    thread = threading.Thread(target=_make, args=(built, script, place), kwargs={"form": form}, daemon=True)
     try:
         thread.start()
     except RuntimeError:  # the machine has no thread left
@@ -38,20 +37,15 @@ def begin(built: Gateways, script: Script, place: Place, *, form: Form | None) -
     return thread
 
 
-def _released(work: Callable[[], object]) -> None:
+def _make(built: Gateways, script: Script, place: Place, *, form: Form) -> None:
+    heard = noticed(place, 1.0)
     try:
-        work()
-    except (GatewayError, NotFound, WrongMoment) as error:
+        lines = polite(script, heard, Event.ANSWER, decided=step(script, heard, Event.ANSWER)).lines
+        if PERSONAL.isdisjoint(line.kind for line in lines):
+            speech = speak(script, lines, built.speaker)
+            if speech.wav is not None:
+                keep_coded(built, speech.wav, form)
+    except (GatewayError, NotFound) as error:
         log.info("no reply was made ahead: %s", type(error).__name__)
     finally:
         _free.release()
-
-
-def make(built: Gateways, script: Script, place: Place, *, form: Form) -> str | None:
-    """Store the sound of the reply to an answer at this place, and give its key; None where none is shared."""
-    heard = noticed(place, 1.0)
-    lines = polite(script, heard, Event.ANSWER, decided=step(script, heard, Event.ANSWER)).lines
-    if not PERSONAL.isdisjoint(line.kind for line in lines):
-        return None
-    speech = speak(script, lines, built.speaker)
-    return None if speech.wav is None else keep_coded(built, speech.wav, form)

@@ -17,7 +17,7 @@ from app.conversation.models import Sitting, Turn, TurnKind
 from app.conversation.queries import last_reply, sitting_of
 from app.conversation.script import patience
 from app.conversation.script.commands import spoken_command
-from app.conversation.script.machine import Kind, Script, last_answer
+from app.conversation.script.machine import Kind, Script, last_answer, so_far
 from app.conversation.script.place import Phase, Place
 from app.conversation.utterances import Piece, Played
 from app.core.errors import NotFound, Rejected
@@ -304,12 +304,6 @@ def _sounds(turn: Turn, address: str) -> list[str]:
         return []
     pieces = {stretch["piece"] for part in turn.parts or [] for stretch in part.get("stretches", ())}
     return [address, *(f"{address}/{piece}" for piece in sorted(pieces - {0}))]
-
-
-def so_far(place: Place) -> str:
-    """The last answer, with all of its parts; empty where its words are not known."""
-    former = Place.from_json(place.former) if place.former else Place()
-    return former.said.removeprefix(former.earlier).strip()
 
 
 def _waits(turn: Turn, language: str, *, said: str) -> dict[str, int]:

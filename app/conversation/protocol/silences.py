@@ -10,6 +10,7 @@ from app.conversation.access import holder, linked_interview, linked_script, pro
 from app.conversation.protocol import schemas
 from app.conversation.protocol.turns import documents_of, wait_for_chunks
 from app.conversation.queries import sitting_of
+from app.conversation.script.machine import so_far
 from app.conversation.script.place import Phase, Place
 from app.conversation.turn import utterance_key
 from app.core.db import db, reading
@@ -55,7 +56,7 @@ def _answer_so_far(body: dict[str, Any]) -> dict[str, Any]:
         sitting = sitting_of(holder().interview_id)
         place = Place.from_json(sitting.place) if sitting else Place()
         db.session.rollback()
-    return {"begun": body["begun"], "before": schemas.so_far(place)}
+    return {"begun": body["begun"], "before": so_far(place)}
 
 
 def _think(key: str, text: str) -> None:

@@ -125,13 +125,10 @@ def _shared(storage: Storage, wav: bytes) -> str:
     return key
 
 
-def keep_coded(built: Gateways, wav: bytes, form: Form) -> str | None:
-    """Store what the script alone says, in the codec too, unless it is long; the key of that, None where there is none.
-
-    Raises GatewayError where the storage fails.
-    """
-    key = _shared(built.storage, wav) if len(wav) <= LARGEST_ALONG else None
-    return None if key is None or _coded(built, key, form) is None else _coded_key(key, form)
+def keep_coded(built: Gateways, wav: bytes, form: Form) -> None:
+    """Store what the script alone says, in the codec too, unless it is long. Raises GatewayError, NotFound."""
+    if len(wav) <= LARGEST_ALONG:
+        _coded(built, _shared(built.storage, wav), form)
 
 
 def _is_stored(storage: Storage, key: str, *, size: int) -> bool:
@@ -180,25 +177,21 @@ def _form(asked: str | None) -> Form | None:
     return next((form for form in CONTENT_TYPES if form == asked), None)
 
 
-def in_form(content: bytes, form: Form, *, built: Gateways | None = None) -> bytes | None:
+def in_form(built: Gateways, content: bytes, form: Form) -> bytes | None:
     """The WAV file in this codec; None where it cannot be encoded, which no page has to know. Slow."""
     try:
-        return (built or gateways.current()).codec.encode(*read_wav(content), form)
+        return built.codec.encode(*read_wav(content), form)
     except GatewayError as error:
         log.warning("reply is sent as WAV: %s", type(error).__name__)
         return None
 
 
-def _coded_key(key: str, form: Form) -> str:
-    return f"{key.removesuffix('.wav')}.{ENDINGS[form]}"
-
-
 def _coded(built: Gateways, key: str, form: Form) -> bytes | None:
-    storage, coded_key = built.storage, _coded_key(key, form)
+    storage, coded_key = built.storage, f"{key.removesuffix('.wav')}.{ENDINGS[form]}"
     try:
         return read(storage, coded_key)
     except NotFound:
-        coded = in_form(read(storage, key), form, built=built)
+        coded = in_form(built, read(storage, key), form)
     if coded is not None:
         storage.put(coded_key, coded)
     return coded

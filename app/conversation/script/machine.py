@@ -191,8 +191,12 @@ def last_answer(script: Script, place: Place) -> str | None:
     Until something else is said, and once for each question.
     """
     former = Place.from_json(place.former) if script.may_say_again and place.former else None
-    if former is None or former.retake is not None:
-        return None
+    return None if former is None or former.retake is not None else so_far(place)
+
+
+def so_far(place: Place) -> str:
+    """The words of the last answer, with all of its parts; empty where they are not known."""
+    former = Place.from_json(place.former) if place.former else Place()
     return former.said.removeprefix(former.earlier).strip()
 
 

@@ -9,7 +9,6 @@ const QUIET = 60; // standard deviation in 16-bit steps, under which nothing is 
 const KEPT = 500; // voiced frames that tell the usual pitch: ten seconds
 const [KNOWN, TAIL, LEAST] = [40, 4, 3]; // frames to know a voice by; of its last word at most and at least
 const [REACH, FADES] = [8000, 1600]; // samples before and after the end of the speech in which they lie: a voice that creaks is heard longer than it is taken for speech
-const LOWER = 1;
 const FALL = -3; // semitones from the usual pitch
 const ABOVE = 9; // semitones over it, where no voice ends: half of the true swing was found
 const [DULL, CREAKS] = [0.3, 0.4]; // a voice without a pitch creaks: sharper than this it is breath, quieter than this share of the voice it is the room
@@ -37,8 +36,9 @@ export class Melody {
   push(pcm, sample) {
     this.window.copyWithin(0, pcm.length);
     this.window.set(pcm, WINDOW - pcm.length);
-    const pitch = pitchOf(this.window);
-    const { loudness, sharpness } = strengthOf(this.window);
+    const centred = withoutMean(this.window);
+    const pitch = swingOf(centred);
+    const { loudness, sharpness } = strengthOf(centred);
     if (!pitch && sharpness > DULL) return;
     const kept = pitch ? this.voiced : this.dull;
     kept.push({ sample, pitch, loudness });
@@ -55,20 +55,21 @@ export class Melody {
     const word = [...this.voiced, ...creaks].filter(({ sample }) => to - REACH < sample && sample <= to + FADES);
     const heights = word.sort((one, other) => one.sample - other.sample).map(({ pitch }) => 12 * Math.log2(pitch / usual)); // of a creak: -Infinity
     const last = heights.filter((height) => height < ABOVE).slice(-TAIL);
-    return last.length < LEAST ? null : middle(last, LOWER) < FALL;
+    return last.length < LEAST ? null : middle(last) < FALL;
   }
 }
 
-// of: 0 for the upper one of the two in the middle, LOWER for the other.
-function middle(numbers, of = 0) {
+// The lower one where there are two in the middle.
+function middle(numbers) {
   const ordered = [...numbers].sort((one, other) => one - other);
-  return ordered[Math.floor((ordered.length - of) / 2)];
+  return ordered[Math.floor((ordered.length - 1) / 2)];
 }
 
 // Hz, or 0 where no voice swings. By autocorrelation: the shortest swing that is nearly as good as the best. Only peaks are
 // swings: hiss and deep noise are alike at the shortest lag too, but more so at a shorter one.
-export function pitchOf(samples) {
-  const centred = withoutMean(samples);
+export const pitchOf = (samples) => swingOf(withoutMean(samples));
+
+function swingOf(centred) {
   const [shortest, longest] = [Math.round(RATE / HIGHEST), Math.round(RATE / LOWEST)];
   const power = powers(centred);
   if (power.at(-1) < QUIET * QUIET * centred.length) return 0;
@@ -80,8 +81,7 @@ export function pitchOf(samples) {
 }
 
 // loudness: root mean square in 16-bit steps; sharpness: how much of the sound changes from one sample to the next, 0 to 4.
-function strengthOf(samples) {
-  const centred = withoutMean(samples);
+function strengthOf(centred) {
   const power = centred.reduce((sum, one) => sum + one * one, 0);
   const change = centred.reduce((sum, one, at) => sum + (at ? (one - centred[at - 1]) ** 2 : 0), 0);
   return { loudness: Math.sqrt(power / centred.length), sharpness: change / (power + 1e-9) };
