@@ -218,6 +218,7 @@ def test_without_scripts_filters_sorting_and_bulk_changes_work(
         page.get_by_role("heading", name="1 of 1 changed").wait_for()
     page.goto(page.url.split("/candidates")[0] + "/candidates")
     page.get_by_role("link", name="Name", exact=True).click()
+    page.wait_for_url(lambda url: "order" in parse_qs(urlsplit(url).query))
     assert names(page)[0] == "Ada Lindqvist"
 
 

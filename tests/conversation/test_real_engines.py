@@ -110,13 +110,14 @@ def test_commands_are_understood_by_voice(
     """One question again, one passed over, and the end, which has to be said twice: nothing of it is an answer.
 
     The agent beeps: its own voice lasts a little longer or shorter each time, and where a word lies between two frames
-    decides at times what the recogniser makes of it.
+    decides at times what the recogniser makes of it. Sounds differ a little between processors too, so every sentence
+    is one that it hears right in any noise ("Please stop the interview." became "please stop at fairview" in 2 of 12).
     """
     sayings = (
         "One more time please.",
         "Okay, let's move on to the next question.",
-        "Please stop the interview.",
-        "Please stop the interview.",
+        "I want to end the interview.",
+        "I want to end the interview.",
     )
     interview = book(intro="Hello there.", questions=["What do you do?", "Why?", "Since when?"], follow_up_limit=0)
     interview_id = interview.id
