@@ -214,7 +214,8 @@ def audible(samples: np.ndarray, rate: int) -> tuple[Span, ...]:
         return ()
     breaks = np.flatnonzero(np.diff(places) > GAP / FRAME)
     firsts, lasts = np.r_[places[0], places[breaks + 1]], np.r_[places[breaks], places[-1]] + 1
-    return tuple((float(first) * FRAME, float(last) * FRAME) for first, last in zip(firsts, lasts, strict=True))
+    seconds = size / rate  # of a frame: at 22,050 Hz not exactly FRAME, which adds up to 0.14 s in a minute
+    return tuple((float(first) * seconds, float(last) * seconds) for first, last in zip(firsts, lasts, strict=True))
 
 
 def read(path: Path) -> Talk:

@@ -53,6 +53,15 @@ def test_a_reply_is_counted_from_the_end_of_the_answer(tmp_path: Path) -> None:
     assert found.unanswered == 0
 
 
+@pytest.mark.parametrize("rate", [8_000, 11_025, 22_050, 44_100])
+def test_places_do_not_drift_in_a_long_recording(rate: int) -> None:
+    tone = np.zeros(100 * rate)
+    tone[98 * rate : 99 * rate] = 0.2 * np.sin(2 * np.pi * 300 * np.arange(rate) / rate)
+    [(begins, ends)] = measures.audible(tone, rate)
+    assert begins == pytest.approx(98, abs=measures.FRAME)
+    assert ends == pytest.approx(99, abs=measures.FRAME)
+
+
 def test_an_agent_that_never_replies_is_counted(tmp_path: Path) -> None:
     found = figures(tmp_path, seconds=20, agent=[(0, 2)], said=[answer(3, 5), answer(12, 14)])
     assert (found.replies, found.unanswered) == ([], 2)
