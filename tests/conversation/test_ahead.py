@@ -66,11 +66,11 @@ def begun(candidate: Candidate, threads: list[threading.Thread | None], headers:
     return reply
 
 
-def answered(candidate: Candidate, prompt: Any) -> Any:
+def answered(candidate: Candidate, prompt: Any, headers: dict[str, str] = OPUS) -> Any:
     talk = Talk(candidate, Tape(video=False))
     played = talk.listen(prompt)
     answer = {"kind": "answer", "played": played, **talk.answer(sound(2))}
-    return candidate.call("POST", "/turns/2", json=answer, headers=OPUS)
+    return candidate.call("POST", "/turns/2", json=answer, headers=headers)
 
 
 def test_the_next_question_is_encoded_before_the_answer_ends(
@@ -83,6 +83,52 @@ def test_the_next_question_is_encoded_before_the_answer_ends(
     for thread in filter(None, threads):
         thread.join()
     assert len(codec.encoded) == 3  # the goodbye, after the reply to the answer
+
+
+def likely(candidate: Candidate, number: int = 2, headers: dict[str, str] = OPUS) -> Any:
+    return candidate.call("GET", f"/turns/{number}/likely", headers=headers)
+
+
+def test_a_page_that_has_the_likely_reply_does_not_get_its_sound_again(
+    candidate: Candidate, codec: Codec, threads: list[threading.Thread | None], hears: ScriptedTranscriber
+) -> None:
+    prompt = begun(candidate, threads, OPUS)
+    got = likely(candidate)
+    assert base64.b64decode(got["sound"]) == b"sound " + str(len(codec.encoded[1])).encode()
+    assert len(codec.encoded) == 2
+    reply = answered(candidate, prompt, OPUS | {"X-Sound-Ahead": got["sound_name"]})
+    assert reply["sound_name"] == got["sound_name"]
+    assert "sound" not in reply
+
+
+def test_another_reply_comes_with_its_own_sound(
+    candidate: Candidate, codec: Codec, threads: list[threading.Thread | None], hears: ScriptedTranscriber
+) -> None:
+    prompt = begun(candidate, threads, OPUS)
+    got = likely(candidate)
+    hears.texts = ["could you repeat the question please"]
+    reply = answered(candidate, prompt, OPUS | {"X-Sound-Ahead": got["sound_name"]})
+    assert reply["kind"] == "repeat"
+    assert reply["sound"]
+    assert reply["sound_name"] != got["sound_name"]
+
+
+def test_the_likely_reply_is_made_where_it_is_missing(candidate: Candidate, codec: Codec) -> None:
+    candidate.call("POST", "/turns/1", json={"kind": "begin"})
+    assert likely(candidate)["sound"]
+    assert len(codec.encoded) == 1
+
+
+@pytest.mark.parametrize(("number", "headers"), [(1, OPUS), (3, OPUS), (2, {}), (2, {"X-Sound": "wav"})])
+def test_no_likely_reply_for_another_turn_or_form(
+    candidate: Candidate,
+    codec: Codec,
+    threads: list[threading.Thread | None],
+    number: int,
+    headers: dict[str, str],
+) -> None:
+    begun(candidate, threads, OPUS)
+    assert likely(candidate, number, headers) == {}
 
 
 def test_nothing_is_made_for_a_page_that_asks_for_the_sound_later(

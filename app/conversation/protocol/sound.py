@@ -125,10 +125,16 @@ def _shared(storage: Storage, wav: bytes) -> str:
     return key
 
 
-def keep_coded(built: Gateways, wav: bytes, form: Form) -> None:
-    """Store what the script alone says, in the codec too, unless it is long. Raises GatewayError, NotFound."""
-    if len(wav) <= LARGEST_ALONG:
-        _coded(built, _shared(built.storage, wav), form)
+def keep_coded(built: Gateways, wav: bytes, form: Form) -> str | None:
+    """Store what the script alone says, in the codec too, and return its key; None where it is long.
+
+    Raises GatewayError, NotFound.
+    """
+    if len(wav) > LARGEST_ALONG:
+        return None
+    key = _shared(built.storage, wav)
+    _coded(built, key, form)
+    return key
 
 
 def _is_stored(storage: Storage, key: str, *, size: int) -> bool:
@@ -147,9 +153,10 @@ def _sent(key: str) -> Response:
 
 
 def sent_along(key: str | None) -> dict[str, str]:
-    """``sound``: the sound of a new reply in base64, where the page asks for that (``X-Sound: opus``) and it is small.
+    """``sound``: the sound of a reply in base64, where the page asks for that (``X-Sound: opus``) and it is small.
 
-    A page without it asks for the sound as soon as it has the reply.
+    A page without it asks for the sound as soon as it has the reply. ``sound_name`` tells two sounds apart: a page that
+    names the one that it has got ahead (``X-Sound-Ahead``) does not get the same one again.
     """
     form = form_along()
     if key is None or form is None:
@@ -160,7 +167,11 @@ def sent_along(key: str | None) -> dict[str, str]:
     except (GatewayError, NotFound) as error:
         log.warning("reply is sent without its sound: %s", type(error).__name__)
         return {}
-    return {} if content is None else {"sound": base64.b64encode(content).decode()}
+    if content is None:
+        return {}
+    name = _name(key, form)
+    is_there = request.headers.get("X-Sound-Ahead") == name
+    return {"sound_name": name, **({} if is_there else {"sound": base64.b64encode(content).decode()})}
 
 
 def form_along() -> Form | None:
@@ -199,6 +210,9 @@ def _coded(built: Gateways, key: str, form: Form) -> bytes | None:
 
 def sound_file(content: bytes, form: Form | None, *, name: str) -> Response:
     """The response with this sound. ``name`` and ``form`` decide on the bytes."""
-    etag = hashlib.sha256(f"{name} {form}".encode()).hexdigest()[:32]
     mimetype = CONTENT_TYPES[form] if form is not None else "audio/wav"
-    return send_file(io.BytesIO(content), mimetype=mimetype, conditional=True, etag=etag)
+    return send_file(io.BytesIO(content), mimetype=mimetype, conditional=True, etag=_name(name, form))
+
+
+def _name(key: str, form: Form | None) -> str:
+    return hashlib.sha256(f"{key} {form}".encode()).hexdigest()[:32]

@@ -2,6 +2,7 @@
 // the hundredth of a second how much of each was heard.
 import { pace, slowedBuffer } from "./slower.js";
 
+const AHEAD = 0.02; // seconds until what is played begins, so that it begins exactly then
 const REPEATED = 0.3; // seconds said again after a pause, so that no word is lost in it
 
 export class Player {
@@ -28,8 +29,8 @@ export class Player {
     const sounding = rate === 1 ? buffer : slowedBuffer(this.context, buffer, rate);
     this.halted = halted; // a piece that comes while the agent pauses waits as well
     this.last = {
-      segment, started: round((this.clock() ?? 0) + 0.02), seconds: 0, whole: false, ...(rate === 1 ? {} : { rate }),
-      latency_ms: speechEnd === null ? null : Math.max(0, Math.round(performance.now() + 20 + this.lag * 1000 - speechEnd)),
+      segment, started: round((this.clock() ?? 0) + AHEAD), seconds: 0, whole: false, ...(rate === 1 ? {} : { rate }),
+      latency_ms: speechEnd === null ? null : Math.max(0, Math.round(performance.now() + 1000 * this.ahead - speechEnd)),
     };
     return new Promise((resolve) => {
       this.playing = { buffer: sounding, resolve, onSound };
@@ -45,7 +46,7 @@ export class Player {
     for (const output of this.outputs) source.connect(output);
     this.source = source;
     this.offset = offset;
-    this.begins = this.context.currentTime + 0.02;
+    this.begins = this.context.currentTime + AHEAD;
     source.onended = () => { if (this.source === source) this.#end(true); };
     source.start(this.begins, offset);
     this.playing.onSound();
@@ -68,7 +69,7 @@ export class Player {
     this.halted = false;
     if (this.source || !this.playing) return;
     this.#sound(Math.max(0, this.offset - REPEATED));
-    this.last = { ...this.last, started: round(Math.max(0, (this.clock() ?? 0) + 0.02 - this.offset)) };
+    this.last = { ...this.last, started: round(Math.max(0, (this.clock() ?? 0) + AHEAD - this.offset)) };
   }
 
   // Falls silent now; the tail already handed to the loudspeaker is a few hundredths.
@@ -78,6 +79,11 @@ export class Player {
     const { source } = this;
     this.#end(false);
     source?.stop();
+  }
+
+  // Seconds until what is played now is heard.
+  get ahead() {
+    return AHEAD + this.lag;
   }
 
   get lag() {

@@ -1,5 +1,7 @@
 // The sound of replies in the smallest form that this browser decodes, which is tried out once with a tenth of a second of
 // each. WAV remains where nothing else works, and for a file that turns out not to be decoded after all.
+import { Reply } from "./reply.js";
+
 const FORMS = ["opus", "aac"];
 const LEAST = 0.05; // seconds and loudness that a sample must have once it is decoded
 const SAMPLES = {
@@ -10,12 +12,37 @@ const SAMPLES = {
 export class ReplySound {
   // sound(url) gives an ArrayBuffer, or null where there is none; decode(ArrayBuffer) gives an AudioBuffer or throws
   constructor(sound, decode, samples = SAMPLES) {
-    Object.assign(this, { sound, decode });
+    Object.assign(this, { sound, decode, likely: null });
     this.form = this.#best(samples);
   }
 
-  // An AudioBuffer, or null where the piece has no sound. sent: the sound that has come with the reply, in base64.
-  async fetch(url, sent = null) {
+  // The reply that this turn most likely gets, fetched and decoded while the candidate speaks; once in each turn.
+  // ask(headers): what the server gives: sound (base64) and sound_name, or neither
+  async foresee(turn, ask) {
+    if (this.likely?.turn === turn) return;
+    this.likely = { turn, name: null, buffer: null };
+    const form = await this.form;
+    const { sound, sound_name: name } = form ? await ask({ "X-Sound": form }) : {};
+    const buffer = sound ? await this.decode(unpacked(sound)) : null;
+    if (buffer && this.likely.turn === turn) this.likely = { turn, name, buffer };
+  }
+
+  // How this page wants the sound of a reply to the turn, and which it has by now.
+  async headers(turn) {
+    const form = await this.form;
+    const { likely } = this;
+    return { ...(form && { "X-Sound": form }), ...(likely?.turn === turn && likely.name && { "X-Sound-Ahead": likely.name }) };
+  }
+
+  // All of it; the sound of the first piece may have come along.
+  of({ audio_url: url, audio_urls: urls = [url], sound, sound_name: name }) {
+    return new Reply(urls, (one) => this.fetch(one, one === urls[0] ? { sent: sound, name } : {}));
+  }
+
+  // An AudioBuffer, or null where the piece has no sound. sent: the sound that has come with the reply, in base64; or
+  // only its name.
+  async fetch(url, { sent = null, name = null } = {}) {
+    if (name && name === this.likely?.name) return this.likely.buffer;
     const form = await this.form;
     const bytes = sent ? unpacked(sent) : await this.sound(form ? `${url}?as=${form}` : url);
     if (!bytes || !form) return bytes && this.decode(bytes);

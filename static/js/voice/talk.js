@@ -9,7 +9,6 @@ import { guard, whenGone } from "./interruptions.js";
 import { rest } from "./pausing.js";
 import { Melody } from "./melody.js";
 import { Refused } from "./protocol.js";
-import { Reply } from "./reply.js";
 import { ReplySound } from "./reply-sound.js";
 import { Silences } from "./silences.js";
 import { beginning, open, step } from "./turns.js";
@@ -251,7 +250,7 @@ export class Talk {
       listen: () => this.#listen(),
       unheard: () => this.#expect(),
       pause: () => rest(this).catch((error) => this.fails(error)),
-      "open-track": () => { this.track.open(effect.from); this.outbox.release(); },
+      "open-track": () => { this.track.open(effect.from); this.outbox.release(); this.#foresees().catch(() => {}); },
       "keep-track": () => this.track.keep(effect.from),
       post: () => this.#post(effect),
       linger: () => setTimeout(() => this.happens({ type: "lingered" }), LINGERS),
@@ -273,10 +272,12 @@ export class Talk {
     this.sound.player.expect(this.segment);
   }
 
-  // Its sound is fetched at once, also while it is held back.
-  #fetched(prompt) {
-    const urls = prompt.audio_urls ?? [prompt.audio_url];
-    return new Reply(urls, (url) => this.replies.fetch(url, url === urls[0] ? prompt.sound : null));
+  // The reply that most answers get is there before it is needed, where the line has room for it beside the voice.
+  async #foresees() {
+    const { turn, continues } = this.state;
+    await this.outbox.empty("voice");
+    if (this.state.turn !== turn || this.state.phase !== "answering" || continues || this.outbox.thin) return;
+    await this.replies?.foresee(turn, (headers) => this.protocol.call("GET", `turns/${turn}/likely`, { tries: 1, headers }));
   }
 
   async #play(prompt) {
@@ -291,7 +292,7 @@ export class Talk {
       this.#detects();
       this.happens({ type: "sounds", at: this.at });
     };
-    this.reply = ready ?? this.#fetched(prompt);
+    this.reply = ready ?? this.replies.of(prompt);
     await this.reply.play(player, { segment: this.segment, speechEnd, wanted, onSound });
     if (wanted()) this.happens({ type: "played", at: this.at });
   }
@@ -299,8 +300,8 @@ export class Talk {
   // Until the answer has surely been over, or is gone on with, or no one waits for the reply to it any more.
   async #hold(prompt, ended) {
     if (!prompt.patience_ms || !this.#audible(prompt) || this.state.mode !== "voice") return;
-    this.next = { prompt, reply: this.#fetched(prompt) };
-    await this.silences.hold(ended, prompt, () => this.state.phase !== "thinking" || this.state.resumed !== null || this.state.pausing || this.state.mode !== "voice");
+    this.next = { prompt, reply: this.replies.of(prompt) }; // its sound is fetched at once
+    await this.silences.hold(ended - 1000 * this.sound.player.ahead, prompt, () => this.state.phase !== "thinking" || this.state.resumed !== null || this.state.pausing || this.state.mode !== "voice");
   }
 
   // How the last reply was heard.
@@ -346,10 +347,10 @@ export class Talk {
   // again, and what is lost for good is left out.
   async #sent(turn, body) {
     let waits = body.kind === "answer" && await this.outbox.underWay("voice");
-    const form = this.sound ? await this.replies?.form : null;
+    const sound = this.sound ? await this.replies?.headers(turn) : {};
     for (;;) {
       try {
-        return await this.protocol.post(`turns/${turn}`, body, { headers: { ...asks(waits), ...(form ? { "X-Sound": form } : {}) } });
+        return await this.protocol.post(`turns/${turn}`, body, { headers: { ...asks(waits), ...sound } });
       } catch (error) {
         if (error.reason !== "missing") throw error;
         await this.outbox.empty("voice");

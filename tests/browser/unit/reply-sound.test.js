@@ -35,10 +35,43 @@ export const tests = {
 
   async "sound that came with its reply is not asked for, unless it cannot be decoded"() {
     const [asked, replies] = browser(["opus", "wav"]);
-    await replies.fetch("/1", btoa("opus"));
+    await replies.fetch("/1", { sent: btoa("opus") });
     equal(asked, []);
-    equal(await replies.fetch("/2", btoa("damaged")), "wav");
+    equal(await replies.fetch("/2", { sent: btoa("damaged") }), "wav");
     equal(asked, ["/2"]);
+  },
+
+  async "the likely reply is decoded once in each turn, and named where its reply is asked for"() {
+    const [asked, replies] = browser(["opus", "wav"]);
+    const wanted = [];
+    const ask = async (headers) => { wanted.push(headers); return { sound: btoa("opus"), sound_name: "n1" }; };
+    await replies.foresee(2, ask);
+    await replies.foresee(2, ask);
+    equal(wanted, [{ "X-Sound": "opus" }]);
+    equal(await replies.headers(2), { "X-Sound": "opus", "X-Sound-Ahead": "n1" });
+    equal(await replies.headers(3), { "X-Sound": "opus" });
+    ok(await replies.fetch("/2", { name: "n1" }) !== null);
+    equal(asked, []);
+    await replies.fetch("/2", { sent: btoa("opus"), name: "another" });
+    equal(asked, []);
+    await replies.fetch("/2", { name: "another" });
+    equal(asked, ["/2?as=opus"]);
+  },
+
+  async "a likely reply that is late, damaged or refused is no reply"() {
+    const [, replies] = browser(["opus", "wav"]);
+    let late = null;
+    const first = replies.foresee(2, () => new Promise((resolve) => { late = resolve; }));
+    await replies.form;
+    await replies.foresee(3, async () => ({}));
+    late({ sound: btoa("opus"), sound_name: "n1" });
+    await first;
+    equal(await replies.headers(2), { "X-Sound": "opus" });
+    equal(await replies.headers(3), { "X-Sound": "opus" });
+    for (const [turn, ask] of [[4, async () => ({ sound: btoa("damaged"), sound_name: "n2" })], [5, async () => { throw new Error("404"); }]]) {
+      await replies.foresee(turn, ask).catch(() => {});
+      equal(await replies.headers(turn), { "X-Sound": "opus" });
+    }
   },
 
   async "a browser that decodes to silence, or to next to nothing, gets another form"() {
