@@ -1,16 +1,40 @@
 // Coming back to a talk whose page was left: what was spoken there last is the first part of the answer that goes on now.
+import { base64 } from "./coder.js";
+import { CHUNK } from "./voice-track.js";
+
 const UNHEARD = { segment: null, started: 0, seconds: 0, whole: false };
 const key = (base) => `parley-left ${base}`;
+const restOf = (base) => `parley-rest ${base}`;
 
 // After each event of the talk, so that the next page knows how the agent was heard, also where a tab was killed.
 export function remember(base, { state, played }) {
   const { turn, resumed } = state;
   const continues = state.phase === "thinking" ? state.sent : state.continues; // a turn that is on its way may not arrive
-  try { sessionStorage.setItem(key(base), JSON.stringify({ turn, continues, played, resumed: Boolean(resumed) })); } catch { /* a browser that keeps nothing */ }
+  try {
+    sessionStorage.setItem(key(base), JSON.stringify({ turn, continues, played, resumed: Boolean(resumed) }));
+    sessionStorage.removeItem(restOf(base)); // this page goes on
+  } catch { /* a browser that keeps nothing */ }
 }
 
 function remembered(base) {
   try { return JSON.parse(sessionStorage.getItem(key(base))); } catch { return null; }
+}
+
+// The page is being left: the end of an answer that fills no chunk is kept for the next page. Nothing slower would be done in time.
+export function keepRest(base, { segment, track }) {
+  const rest = track?.rest;
+  if (!rest) return;
+  try { sessionStorage.setItem(restOf(base), JSON.stringify({ segment, number: rest.number, pcm: base64(rest.pcm) })); } catch { /* as above */ }
+}
+
+function sendRest(base, outbox) {
+  try {
+    const { segment, number, pcm } = JSON.parse(sessionStorage.getItem(restOf(base)));
+    sessionStorage.removeItem(restOf(base));
+    const bytes = new Uint8Array(2 * CHUNK); // filled up with silence
+    bytes.set(Uint8Array.from(atob(pcm), (letter) => letter.charCodeAt(0)));
+    outbox.add({ segment, track: "voice", number, bytes, type: "application/octet-stream" });
+  } catch { /* there is none */ }
 }
 
 // How the agent was heard when the speech began. A candidate who kept speaking while a reply was being made has heard nothing of it.
@@ -22,6 +46,7 @@ function knownOf(left, now) {
 
 // Sends what the earlier page could not send any more, then posts what no turn has taken. Gives where the interview stands.
 export async function catchUp({ protocol, outbox, server }) {
+  sendRest(protocol.base, outbox);
   if (!server.open_speech && !outbox.pending) return server;
   let left = remembered(protocol.base);
   for (;;) {

@@ -126,6 +126,7 @@ async function comeBack(spoken) {
 window.addEventListener("beforeunload", (event) => {
   if (talk && !talk.outbox.store.durable && talk.outbox.pending) event.preventDefault();
 });
+window.addEventListener("pagehide", () => { if (talk) keepRest(settings.base, talk); });
 dock(() => talk);
 if (form) {
   form.addEventListener("submit", start);

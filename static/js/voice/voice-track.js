@@ -46,6 +46,12 @@ export class VoiceTrack {
     return { number: Math.floor(this.samples / CHUNK), pcm: this.current.slice(0, this.samples % CHUNK) };
   }
 
+  // … if it belongs to an answer, or may be handed out later; else null.
+  get rest() {
+    const { begun } = this;
+    return begun.pcm.length && begun.number >= Math.min(this.next ?? Infinity, this.held) ? begun : null;
+  }
+
   // Someone speaks while it is open whose answer that is: hold what would be handed out from this sample on.
   keep(from) {
     this.held = Math.max(Math.floor(from / CHUNK) - 1, this.closed + 1, 0);

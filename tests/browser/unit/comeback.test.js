@@ -1,5 +1,6 @@
-import { catchUp, remember } from "/static/js/voice/comeback.js";
-import { equal } from "./assert.js";
+import { catchUp, keepRest, remember } from "/static/js/voice/comeback.js";
+import { CHUNK } from "/static/js/voice/voice-track.js";
+import { equal, ok } from "./assert.js";
 
 const STRETCH = { segment: 1, first_chunk: 6, last_chunk: 18 };
 const UNHEARD = { segment: null, started: 0, seconds: 0, whole: false };
@@ -17,7 +18,7 @@ function scene({ states, pending = 0, refusals = [] }) {
       if (reason) throw Object.assign(new Error(reason), { reason });
     },
   };
-  const outbox = { pending, stopped: false, async empty() { seen.emptied += 1; } };
+  const outbox = { pending, stopped: false, async empty() { seen.emptied += 1; }, add(chunk) { seen.added = chunk; outbox.pending += 1; } };
   return { seen, protocol, outbox };
 }
 
@@ -40,6 +41,34 @@ export const tests = {
     const { seen, ...given } = scene({ states: [{ turn: 2, open_speech: STRETCH }, { turn: 3, open_speech: null }], pending: 4 });
     await catchUp({ ...given, server: { turn: 2, open_speech: null } });
     equal([seen.emptied, seen.posts.length], [2, 1]);
+  },
+  async "the end of an answer that fills no chunk is sent by the next page, once"() {
+    sessionStorage.clear();
+    const rest = { number: 19, pcm: Int16Array.from({ length: 700 }, (_, n) => n - 350) };
+    const talk = { segment: 1, track: { rest } };
+    keepRest("/interview/of/this/test", talk);
+    const stretch = { ...STRETCH, last_chunk: 19 };
+    for (const sent of [true, false]) {
+      const { seen, ...given } = scene({ states: [{ turn: 2, open_speech: stretch }, { turn: 3, open_speech: null }] });
+      await catchUp({ ...given, server: { turn: 2, open_speech: null } });
+      equal(Boolean(seen.added), sent);
+      if (!sent) continue;
+      const { bytes, ...chunk } = seen.added;
+      equal(chunk, { segment: 1, track: "voice", number: 19, type: "application/octet-stream" });
+      const pcm = new Int16Array(bytes.buffer);
+      equal([pcm.length, pcm[0], pcm[699], pcm[700]], [CHUNK, -350, 349, 0]);
+      equal(seen.posts[0][1].last_chunk, 19);
+    }
+  },
+  async "a page that goes on after all, or left nothing, has nothing to send"() {
+    sessionStorage.clear();
+    keepRest("/interview/of/this/test", { segment: 1, track: { rest: { number: 3, pcm: new Int16Array(9) } } });
+    remember("/interview/of/this/test", { state: { turn: 2, continues: false, phase: "answering" }, played: null });
+    keepRest("/interview/of/this/test", { segment: null, track: null });
+    keepRest("/interview/of/this/test", { segment: 1, track: { rest: null } });
+    const { seen, ...given } = scene({ states: [] });
+    await catchUp({ ...given, server: { turn: 2, open_speech: null } });
+    ok(!seen.added);
   },
   async "of what the server says to one stretch nothing was heard when the next is posted"() {
     sessionStorage.clear();

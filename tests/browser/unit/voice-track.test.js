@@ -72,6 +72,25 @@ export const tests = {
     equal(made.close(1640), { first: 1, last: 1 });
     equal([...out.keys()], [0, 1]);
   },
+  "what fills no chunk is a rest only while it belongs to an answer"() {
+    const { made, speak } = track();
+    speak(CHUNK + 100);
+    equal(made.rest, null);
+    made.open(CHUNK + 50);
+    equal([made.rest.number, made.rest.pcm.length, made.rest.pcm[99]], [1, 100, CHUNK + 99]);
+    speak(CHUNK - 100);
+    equal(made.rest, null);
+    speak(10);
+    equal([made.rest.number, made.rest.pcm.length], [2, 10]);
+    made.close(CHUNK * 2 + 5);
+    equal(made.rest, null); // the filled-up end of the answer
+    speak(CHUNK);
+    equal(made.rest, null);
+    made.keep(made.samples);
+    equal(made.rest.number, 3);
+    made.drop();
+    equal(made.rest, null);
+  },
   "an answer that is given up sends nothing more"() {
     const { made, out, speak } = track();
     made.open(0);
