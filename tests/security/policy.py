@@ -709,6 +709,7 @@ POLICY: dict[str, Rule] = {
         given=lambda _: {"segment": 1, "first_chunk": 0, "last_chunk": 0},
         as_json=True,
     ),
+    "protocol.likely_reply": Rule("holder", LINK, extra={"number": 1}),
     "protocol.reply_audio": Rule("holder", LINK, own=frozenset({404}), extra={"number": 1}),
     "protocol.reply_piece": Rule("holder", LINK, own=frozenset({404}), extra={"number": 1, "piece": 1}),
     "protocol.add_document": Rule("holder", LINK, own=frozenset({422}), given=lambda _: {}),
