@@ -20,6 +20,7 @@ const TAIL_LEAST = 3200; // … or 0.2 s, where the answer then ends with a whol
 const SETTLES = 8000; // samples after "Let me think" that may still be the end of a word: half a second
 const LINGERS = 20_000; // ms after the goodbye in which the last answer may still be given again
 const TRIES = 1000; // ms for the encoder to show that it works, before the recorder's bit rate is chosen
+const EARLIER = 60; // ms at most by which a reply is played before it may be heard; a candidate who goes on then would hear more of it
 const AFTER_THINKING = 5000; // ms of silence once "let me think" is undone
 
 // Has the server wait for chunks that are under way.
@@ -301,7 +302,7 @@ export class Talk {
   async #hold(prompt, ended) {
     if (!prompt.patience_ms || !this.#audible(prompt) || this.state.mode !== "voice") return;
     this.next = { prompt, reply: this.replies.of(prompt) }; // its sound is fetched at once
-    await this.silences.hold(ended - 1000 * this.sound.player.ahead, prompt, () => this.state.phase !== "thinking" || this.state.resumed !== null || this.state.pausing || this.state.mode !== "voice");
+    await this.silences.hold(ended - Math.min(EARLIER, 1000 * this.sound.player.ahead), prompt, () => this.state.phase !== "thinking" || this.state.resumed !== null || this.state.pausing || this.state.mode !== "voice");
   }
 
   // How the last reply was heard.
