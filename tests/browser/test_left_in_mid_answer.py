@@ -17,6 +17,10 @@ FIRST = (
     "and we had to carry water to the house in the winter."
 )
 SECOND = "After that I went to the city and I was a teacher for many children in a big school."
+KEEPS_REST = """() => {
+    dispatchEvent(new Event("pagehide"));
+    return Object.keys(sessionStorage).some((name) => name.startsWith("parley-rest"));
+}"""
 OTHER = "I want to see how a good team plans its work for the week."
 
 
@@ -40,6 +44,7 @@ def test_what_was_spoken_before_a_reload_is_in_transcript_and_mapping(
     _say(page, "first")
     page.wait_for_timeout(6500)
     assert page.get_attribute("[data-part=talk]", "data-phase") == "answering"
+    reach(page, lambda: page.evaluate(KEEPS_REST), "the end of the answer that fills no chunk")
     page.reload()
     page.click("[data-do=resume]")
     reach(page, lambda: _phase(page) == "listening", "the microphone after the reload")

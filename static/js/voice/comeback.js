@@ -10,10 +10,7 @@ const restOf = (base) => `parley-rest ${base}`;
 export function remember(base, { state, played }) {
   const { turn, resumed } = state;
   const continues = state.phase === "thinking" ? state.sent : state.continues; // a turn that is on its way may not arrive
-  try {
-    sessionStorage.setItem(key(base), JSON.stringify({ turn, continues, played, resumed: Boolean(resumed) }));
-    sessionStorage.removeItem(restOf(base)); // this page goes on
-  } catch { /* a browser that keeps nothing */ }
+  try { sessionStorage.setItem(key(base), JSON.stringify({ turn, continues, played, resumed: Boolean(resumed) })); } catch { /* a browser that keeps nothing */ }
 }
 
 function remembered(base) {
@@ -27,10 +24,15 @@ export function keepRest(base, { segment, track }) {
   try { sessionStorage.setItem(restOf(base), JSON.stringify({ segment, number: rest.number, pcm: base64(rest.pcm) })); } catch { /* as above */ }
 }
 
+// The page goes on after all.
+export function forgetRest(base) {
+  try { sessionStorage.removeItem(restOf(base)); } catch { /* as above */ }
+}
+
 function sendRest(base, outbox) {
   try {
     const { segment, number, pcm } = JSON.parse(sessionStorage.getItem(restOf(base)));
-    sessionStorage.removeItem(restOf(base));
+    forgetRest(base);
     const bytes = new Uint8Array(2 * CHUNK); // filled up with silence
     bytes.set(Uint8Array.from(atob(pcm), (letter) => letter.charCodeAt(0)));
     outbox.add({ segment, track: "voice", number, bytes, type: "application/octet-stream" });

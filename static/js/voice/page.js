@@ -2,6 +2,7 @@
 import { Allowance } from "./allowance.js";
 import { Check } from "./check.js";
 import { Coder, startOpus } from "./coder.js";
+import { forgetRest, keepRest } from "./comeback.js";
 import { different } from "./different.js";
 import { dock } from "./dock.js";
 import { documents } from "./documents.js";
@@ -127,6 +128,7 @@ window.addEventListener("beforeunload", (event) => {
   if (talk && !talk.outbox.store.durable && talk.outbox.pending) event.preventDefault();
 });
 window.addEventListener("pagehide", () => { if (talk) keepRest(settings.base, talk); });
+window.addEventListener("pageshow", ({ persisted }) => { if (persisted) forgetRest(settings.base); });
 dock(() => talk);
 if (form) {
   form.addEventListener("submit", start);
