@@ -29,14 +29,14 @@ export function forgetRest(base) {
   try { sessionStorage.removeItem(restOf(base)); } catch { /* as above */ }
 }
 
-function sendRest(base, outbox) {
+// As the chunk that it would have become, filled up with silence; null where none was kept.
+function keptRest(base) {
   try {
     const { segment, number, pcm } = JSON.parse(sessionStorage.getItem(restOf(base)));
-    forgetRest(base);
-    const bytes = new Uint8Array(2 * CHUNK); // filled up with silence
+    const bytes = new Uint8Array(2 * CHUNK);
     bytes.set(Uint8Array.from(atob(pcm), (letter) => letter.charCodeAt(0)));
-    outbox.add({ segment, track: "voice", number, bytes, type: "application/octet-stream" });
-  } catch { /* there is none */ }
+    return { segment, track: "voice", number, bytes, type: "application/octet-stream" };
+  } catch { return null; }
 }
 
 // How the agent was heard when the speech began. A candidate who kept speaking while a reply was being made has heard nothing of it.
@@ -48,7 +48,9 @@ function knownOf(left, now) {
 
 // Sends what the earlier page could not send any more, then posts what no turn has taken. Gives where the interview stands.
 export async function catchUp({ protocol, outbox, server }) {
-  sendRest(protocol.base, outbox);
+  const rest = keptRest(protocol.base);
+  forgetRest(protocol.base);
+  if (rest) outbox.add(rest);
   if (!server.open_speech && !outbox.pending) return server;
   let left = remembered(protocol.base);
   for (;;) {

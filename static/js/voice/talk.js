@@ -273,11 +273,12 @@ export class Talk {
     this.sound.player.expect(this.segment);
   }
 
-  // The reply that most answers get is there before it is needed, where the line has room for it beside the voice.
+  // The likely reply is there before it is needed, where replies come with their sound and the line has room beside the voice.
   async #foresees() {
-    const { turn, continues } = this.state;
+    const { turn, continues, prompt } = this.state;
+    if (continues || !prompt.sound_name) return;
     await this.outbox.empty("voice");
-    if (this.state.turn !== turn || this.state.phase !== "answering" || continues || this.outbox.thin) return;
+    if (this.state.turn !== turn || this.state.phase !== "answering" || this.outbox.thin) return;
     await this.replies?.foresee(turn, (headers) => this.protocol.call("GET", `turns/${turn}/likely`, { tries: 1, headers }));
   }
 

@@ -60,6 +60,15 @@ export const tests = {
       equal(seen.posts[0][1].last_chunk, 19);
     }
   },
+  async "a damaged rest is forgotten, and nothing waits for it"() {
+    for (const damaged of ["", "{", "null", '{"segment":1,"number":2,"pcm":"%"}', JSON.stringify({ segment: 1, number: 2, pcm: "A".repeat(40_000) })]) {
+      sessionStorage.clear();
+      sessionStorage.setItem("parley-rest /interview/of/this/test", damaged);
+      const { seen, ...given } = scene({ states: [] });
+      await catchUp({ ...given, server: { turn: 2, open_speech: null } });
+      equal([seen.added, sessionStorage.length], [undefined, 0]);
+    }
+  },
   async "a page that goes on after all, or left nothing, has nothing to send"() {
     sessionStorage.clear();
     keepRest("/interview/of/this/test", { segment: 1, track: { rest: { number: 3, pcm: new Int16Array(9) } } });
