@@ -19,29 +19,32 @@ __all__ = ["microphone_file"]
 WORKER = ROOT / "static/js/voice/opus-worker.js"
 OWN = 23 << 3
 """First byte of a packet by the page's own encoder."""
+KNOWS = """
+    const post = self.postMessage.bind(self);
+    let knows = false, first = Infinity;
+    const isBad = (id) => id >= first + 2;
+    addEventListener("message", ({ data }) => { if (knows && data.id) first = Math.min(first, data.id); });
+"""
+"""What runs before the encoder's worker: two pieces after the browser's encoder is known to work, it is of no use."""
 SPOILT = {
     "fails": """
-        let made = 0;
-        self.postMessage = (data) => { made += Boolean(data.isNative); post(made > 2 ? { id: data.id, made: null } : data); };
+        self.postMessage = (data) => { knows ||= data.works; post(isBad(data.id) ? { id: data.id, made: null } : data); };
     """,
-    "says nothing": """
-        let made = 0;
-        self.postMessage = (data) => { made += Boolean(data.isNative); if (made <= 2) post(data); };
-    """,
+    "says nothing": "self.postMessage = (data) => { knows ||= data.works; if (!isBad(data.id)) post(data); };",
     "turns to silence": """
+        self.postMessage = (data) => { knows ||= data.works; post(data); };
         const feed = AudioEncoder.prototype.encode;
-        let made = 0, isPiece = false;
-        addEventListener("message", ({ data }) => { isPiece = Boolean(data.id); });
+        let last = 0;
+        addEventListener("message", ({ data }) => { last = data.id ?? 0; });
         AudioEncoder.prototype.encode = function encode(data) {
-          made += isPiece;
-          if (made <= 2) return feed.call(this, data);
+          if (!isBad(last)) return feed.call(this, data);
           const about = { format: "s16", sampleRate: 16000, numberOfChannels: 1, timestamp: 0 };
           const silence = new Int16Array(data.numberOfFrames);
           feed.call(this, new AudioData({ ...about, numberOfFrames: data.numberOfFrames, data: silence }));
         };
     """,
 }
-"""What runs before the encoder's worker: after two pieces of the browser's own it is of no use."""
+"""How it is of no use."""
 FROZEN = 20.0
 """Seconds."""
 FREEZE = "(url) => { const asked = new XMLHttpRequest(); asked.open('GET', url, false); asked.send(); }"
@@ -85,7 +88,7 @@ def holes(server: Running, run: int) -> list[float]:
 def test_an_encoder_that_goes_bad_in_mid_talk_is_left_for_the_next_form(
     with_microphone: Any, server: Running, watch: Callable[[Any], Any], microphone_file: Path, how: str
 ) -> None:
-    code = f"const post = self.postMessage.bind(self);\n{SPOILT[how]}\n{WORKER.read_text(encoding='utf-8')}"
+    code = f"{KNOWS}{SPOILT[how]}\n{WORKER.read_text(encoding='utf-8')}"
     context = with_microphone(microphone_file).new_context()
     context.route("**/opus-worker.js", lambda route: route.fulfill(body=code, content_type="text/javascript"))
     page = begin_speaking(context, server, watch)
