@@ -97,7 +97,7 @@ class Turn(Claimable, Base):
     browser, ``collected`` reading the stored sound and looking for speech in it, ``recognised``, ``decided`` and
     ``spoken`` the engines' shares, ``answered`` the whole request, and ``heard`` end of speech to the first sample that
     the candidate heard, which the browser reports one turn later, as it does whether the reply was ``interrupted`` and
-    how many ``murmurs`` ("mm-hm", a cough) only made it pause.
+    how many ``murmurs`` ("mm-hm", a cough, words to someone else) only made it pause.
 
     ``segment``, ``first_chunk`` and ``last_chunk`` are the voice chunks of a spoken answer. A turn without speech has
     no ``first_chunk``; its ``last_chunk`` is the newest that the page had sent by then, null for none.

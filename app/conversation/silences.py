@@ -45,12 +45,18 @@ def may_be_over(judged: dict[str, Any], language: str) -> bool:
     return bool(text) and ms is not None and ms <= patience.SHORT and spoken_command(text, language) is None
 
 
-def call(transcriber: Transcriber, key: str, *, chunks: int, language: str, pcm: Sound) -> dict[str, Any]:
-    """Words said over the agent: read apart from the answer's own stream, which is forgotten unless they count."""
+def call(
+    transcriber: Transcriber, key: str, *, chunks: int, language: str, pcm: Sound, softly: bool = False
+) -> dict[str, Any]:
+    """Words said over the agent: read apart from the answer's own stream, which is forgotten unless they count.
+
+    ``softly``: much more softly than this candidate speaks. Only what the agent can obey is meant for it then.
+    """
     text = _recognised(transcriber, pcm, language=language) if chunks <= LONGEST_CALL else None
     counts = None
     if text is not None:
-        counts = spoken_command(text, language) is not None or not patience.is_backchannel(text, language)
+        is_word = not softly and not patience.is_backchannel(text, language)
+        counts = is_word or spoken_command(text, language) is not None
     if not counts:
         transcriber.drop(key)
     return {"text": text, **_UNKNOWN, "counts": counts}

@@ -83,6 +83,14 @@ def test_a_call_over_the_agent_counts_when_it_holds_words(
     assert bool(hears.dropped) is not counts
 
 
+@pytest.mark.parametrize(("text", "counts"), [("put it on the table please", False), ("next question", True)])
+def test_of_soft_words_over_the_agent_only_commands_are_meant_for_it(
+    talking: Candidate, hears: ScriptedTranscriber, text: str, counts: bool
+) -> None:
+    hears.texts = [text]
+    assert pause(talking, interrupts=True, softly=True)["counts"] is counts
+
+
 def test_words_that_an_engine_invents_for_a_noise_do_not_count(talking: Candidate, hears: ScriptedTranscriber) -> None:
     for number in range(3, 6):
         talking.put_chunk(1, number, hiss(0.5, number), track="voice")

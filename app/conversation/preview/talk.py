@@ -73,7 +73,12 @@ def judge_silence(number: int) -> Response:
         judged = silences.pause(transcriber, key, last=last, language=language, begun=body["begun"], before=before)
         return jsonify(judged)
     called = silences.call(
-        transcriber, key, chunks=last - first + 1, language=language, pcm=lambda: preview.heard(segment, first, last)
+        transcriber,
+        key,
+        chunks=last - first + 1,
+        language=language,
+        softly=body["softly"],
+        pcm=lambda: preview.heard(segment, first, last),
     )
     return jsonify(called)
 

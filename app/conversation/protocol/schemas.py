@@ -163,13 +163,14 @@ class SilenceSchema(_Strict):
     """A silence, or a call over the agent's words, in the chunks of the answer so far.
 
     ``begun``: what there is of the last chunk of a silence, where it is not whole yet. ``continues``: this goes on with
-    an answer that was taken for whole.
+    an answer that was taken for whole. ``softly``: the call was much softer than the candidate's usual voice.
     """
 
     segment = _whole(1, LAST_SEGMENT, required=True)
     first_chunk = _whole(0, LAST_CHUNK, required=True)
     last_chunk = _whole(0, LAST_CHUNK, required=True)
     interrupts = Flag(load_default=False)
+    softly = Flag(load_default=False)
     begun = Beginning(load_default=b"")
     continues = Flag(load_default=False)
 

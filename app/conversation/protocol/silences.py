@@ -43,6 +43,7 @@ def judge_silence(number: int) -> Response:
         key,
         chunks=last - first + 1,
         language=current.language,
+        softly=body["softly"],
         pcm=lambda: _sound(current.interview_id, body),
     )
     return jsonify(called)

@@ -94,7 +94,7 @@ export class Check {
     view.level(level);
     this.samples += pcm.length;
     this.present?.(level);
-    if (this.samples > this.chimed) this.melody?.push(pcm, this.samples);
+    if (this.samples > this.chimed) this.melody.push(pcm, this.samples);
     if (this.heard) return;
     this.loudest = Math.max(this.loudest, level);
     if (this.ear.push(level, this.samples)?.type === "speech") this.#hears();

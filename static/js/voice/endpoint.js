@@ -3,7 +3,7 @@
 //
 // push() gives null or one of
 //   { type: "speech", from }  someone began to speak at this sample
-//   { type: "lasting", from } and has gone on for so long that it is more than a cough or "mm-hm"
+//   { type: "lasting", from, to } and has gone on for so long, until this sample, that it is more than a cough or "mm-hm"; again each time it has gone on for as long
 //   { type: "lull", to }      silent for a moment since this sample: time to ask whether the answer sounds complete
 //   { type: "silence", to }   silent for as long as patience goes: the answer is over
 export const DEFAULTS = {
@@ -97,13 +97,13 @@ class Endpoint {
   #goesOn(quiet, sample) {
     if (quiet > HESITATION) this.hesitations += 1;
     this.longest = Math.max(this.longest, quiet);
-    const before = this.spoken * this.frame;
     this.lastSpeech = sample;
     this.spoken += 1;
     this.told = false;
     this.asked = null;
     const limit = this.options.lasting * SAMPLES_PER_MS;
-    return before < limit && this.spoken * this.frame >= limit ? { type: "lasting", from: this.started } : null;
+    const over = (this.spoken * this.frame) % limit; // samples of speech since it was last so long
+    return over < this.frame ? { type: "lasting", from: this.started, to: sample } : null;
   }
 }
 

@@ -1,5 +1,6 @@
 // Whether the voice came to rest: at the end of a statement it sinks well below its usual pitch, before a pause inside a
-// sentence it stays up. Knows no words, so it works where no recogniser hears the language. Pure.
+// sentence it stays up. And whether it is much softer than usual: someone has turned away to speak with another person.
+// Knows no words, so it works where no recogniser hears the language. Pure.
 const RATE = 16000;
 const [LOWEST, HIGHEST] = [50, 400]; // Hz: a voice that comes to rest creaks far below its usual pitch
 const WINDOW = 800; // samples: 50 ms, in which the deepest voice swings twice
@@ -12,18 +13,22 @@ const [REACH, FADES] = [8000, 1600]; // samples before and after the end of the 
 const FALL = -3; // semitones from the usual pitch
 const ABOVE = 9; // semitones over it, where no voice ends: half of the true swing was found
 const [DULL, CREAKS] = [0.3, 0.4]; // a voice without a pitch creaks: sharper than this it is breath, quieter than this share of the voice it is the room
+const SOFT = 8; // dB below the usual loudness: for a second, a voice is as much as 6 dB louder or softer without turning away
+const LOUDER = 0.85; // the share of voiced frames below the one that tells how loud a voice is: the softest drown in the room
+const HEARD = 15; // voiced frames that tell it
 const TONAL = new Set(["zh", "th", "vi", "nb", "ja"]); // their words have melodies of their own
 
 export class Melody {
-  constructor() {
+  // isTonal: in this language the melody does not tell whether a voice has come to rest
+  constructor({ isTonal = false } = {}) {
+    this.isTonal = isTonal;
     this.window = new Float32Array(WINDOW);
     this.voiced = []; // { sample, pitch, loudness }
     this.dull = []; // the same of sounds like a voice that swings without a pitch
   }
 
-  // Something to listen to the melody of this language with, or null.
   static of(language) {
-    return TONAL.has(language.split("-")[0]) ? null : new Melody();
+    return new Melody({ isTonal: TONAL.has(language.split("-")[0]) });
   }
 
   // Samples are counted from the start again: the voice is known, and nothing of it lies before a sample to come.
@@ -45,9 +50,18 @@ export class Melody {
     if (kept.length > KEPT) kept.shift();
   }
 
+  // Whether the voice since this sample is much softer than before it; not so where either is hardly known.
+  isSoft(from) {
+    const [before, since] = [this.voiced.filter(({ sample }) => sample < from), this.voiced.filter(({ sample }) => sample >= from)];
+    if (before.length < KNOWN || since.length < HEARD) return false;
+    const [usual, now] = [before, since].map((frames) => ranked(frames.map(({ loudness }) => loudness), LOUDER));
+    return 20 * Math.log10(usual / now) > SOFT;
+  }
+
   // Whether the voice that fell silent at this sample had come to rest; not so where it is not known yet, and null where
   // its last word had no voice to tell by.
   falls(to) {
+    if (this.isTonal) return null;
     if (this.voiced.length < KNOWN) return false;
     const usual = middle(this.voiced.map(({ pitch }) => pitch));
     const quiet = CREAKS * middle(this.voiced.map(({ loudness }) => loudness));
@@ -60,9 +74,12 @@ export class Melody {
 }
 
 // The lower one where there are two in the middle.
-function middle(numbers) {
+const middle = (numbers) => ranked(numbers, 0.5);
+
+// The number that this share of the others lies below.
+function ranked(numbers, share) {
   const ordered = [...numbers].sort((one, other) => one - other);
-  return ordered[Math.floor((ordered.length - 1) / 2)];
+  return ordered[Math.floor((ordered.length - 1) * share)];
 }
 
 // Hz, or 0 where no voice swings. By autocorrelation: the shortest swing that is nearly as good as the best. Only peaks are

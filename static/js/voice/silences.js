@@ -10,15 +10,15 @@ const MISSES = 3; // questions in a row about a chunk that is not whole, without
 const LATE = 1500; // ms beyond which a held reply is let go even where no frames come any more
 
 export class Silences {
-  // ear, track, melody: as talk.js has them (melody may be null); ask(chunks): the server's judgement of { first_chunk, last_chunk, interrupts, continues, begun };
+  // ear, track, melody: as talk.js has them; ask(chunks): the server's judgement of { first_chunk, last_chunk, interrupts, softly, continues, begun };
   // early(): whether sound may go along with the question; continues(): whether this is more of an answer that was taken for whole
-  constructor({ ear, track, ask, melody = null, patience = new Patience(), now = () => performance.now(), early = () => true, continues = () => false }) {
+  constructor({ ear, track, ask, melody, patience = new Patience(), now = () => performance.now(), early = () => true, continues = () => false }) {
     Object.assign(this, { ear, track, ask, melody, falls: null, now, patience, early, continues, misses: 0, waiting: null, held: null });
   }
 
   // A silence inside an answer began: how long it may last is heard from the melody, then asked of the server.
   lull(to) {
-    this.falls = this.melody?.falls(to) ?? null;
+    this.falls = this.melody.falls(to);
     this.patience.paused(this.continues() ? Infinity : this.ear.longest);
     this.#wait(null, true);
     const pause = { to, chunk: Math.floor((to + TAIL - 1) / CHUNK), interrupts: false };
@@ -28,10 +28,13 @@ export class Silences {
     else this.waiting = pause;
   }
 
-  // A call over the agent's words ended: resolves with whether it counts (null: no one knows).
-  call(to) {
-    return new Promise((resolve) => {
-      this.waiting = { to, chunk: Math.floor((to + TAIL - 1) / CHUNK), interrupts: true, resolve };
+  // A call over the agent's words ended: resolves with whether it counts (null: no one knows). Soft words to someone else
+  // do so only if they are known to mean the agent; early ones go on with an answer, however soft they are.
+  call({ from, to, early }) {
+    const softly = !early && this.melody.isSoft(from);
+    return new Promise((done) => {
+      const resolve = (counts) => done(softly ? Boolean(counts) : counts);
+      this.waiting = { to, chunk: Math.floor((to + TAIL - 1) / CHUNK), interrupts: true, softly, resolve };
       setTimeout(() => resolve(null), UNANSWERED);
     });
   }
@@ -48,13 +51,13 @@ export class Silences {
 
   // begun: what there is of the last chunk, where it is not whole
   async #judge(silence, begun = null) {
-    const { to, chunk, interrupts, resolve } = silence;
+    const { to, chunk, interrupts, softly, resolve } = silence;
     const first = this.track.first;
     if (first === null || (!interrupts && this.ear.quietSince !== to)) {
       resolve?.(null);
       return;
     }
-    const judged = await this.ask({ first_chunk: Math.min(first, chunk), last_chunk: chunk, interrupts, ...(this.continues() && { continues: true }), ...(begun && { begun }) }).catch(() => null);
+    const judged = await this.ask({ first_chunk: Math.min(first, chunk), last_chunk: chunk, interrupts, ...(softly && { softly }), ...(this.continues() && { continues: true }), ...(begun && { begun }) }).catch(() => null);
     resolve?.(judged?.counts ?? null);
     const tells = typeof judged?.text === "string";
     if (begun) this.misses = tells ? 0 : this.misses + 1; // what hears there needs whole chunks, or is too slow

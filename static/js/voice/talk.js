@@ -87,7 +87,7 @@ export class Talk {
   // A microphone that was not there at the beginning, or another one in the place of one that is gone.
   async listens(sound) {
     this.deaf();
-    Object.assign(this, { sound, taken: null });
+    Object.assign(this, { sound, taken: null, melody: Melody.of(view.settings.language) });
     this.#decides();
     view.mirror(sound);
     this.ear.close();
@@ -131,7 +131,7 @@ export class Talk {
     const voice = (number, pcm) => this.#piece({ segment, track: "voice", number, type: "application/octet-stream" }, pcm);
     this.track = new VoiceTrack((...chunk) => this.outbox.add(voice(...chunk)), (...chunk) => this.outbox.hold(voice(...chunk)));
     this.sound.onLost ??= guard(this.sound, () => this.#interrupted());
-    this.melody?.restart();
+    this.melody.restart();
     const ask = ({ begun, ...chunks }) => this.#judged({ segment, ...chunks, ...(begun ? { begun: base64(begun) } : {}) });
     this.silences = new Silences({ ear: this.ear, track: this.track, ask, melody: this.melody, patience: this.silences?.patience, early: () => !this.outbox.thin, continues: () => this.state.continues });
     const [microphone] = this.sound.stream.getAudioTracks();
@@ -160,7 +160,7 @@ export class Talk {
     view.level(level);
     this.ear.push(pcm, level, this.at);
     this.#ends();
-    if (this.state.phase !== "speaking") this.melody?.push(pcm, this.at); // not the agent's own voice out of the loudspeaker
+    if (this.state.phase !== "speaking") this.melody.push(pcm, this.at); // not the agent's own voice out of the loudspeaker
     this.silences.frame();
     if (this.state.phase === "answering" || this.state.phase === "listening") this.#tick();
     if (this.state.think && this.state.phase === "answering" && !this.ear.waits) this.#speaksAgain();
@@ -190,7 +190,7 @@ export class Talk {
   #changes(change) {
     if (change.type !== "silence") {
       if (change.type === "speech") this.speechEnd = this.over = null;
-      this.happens(change);
+      this.happens({ ...change, softly: change.type === "lasting" && this.melody.isSoft(change.from) });
       if (change.type === "lull" && this.state.phase === "answering" && !this.state.think) this.silences.lull(change.to);
       return;
     }
@@ -217,9 +217,9 @@ export class Talk {
     return judged;
   }
 
-  async #call({ from, to }) {
-    const counts = await this.silences.call(to);
-    this.happens({ type: "called", from, counts, quiet: !this.ear.talks });
+  async #call(call) {
+    const counts = await this.silences.call(call);
+    this.happens({ type: "called", from: call.from, counts, quiet: !this.ear.talks });
   }
 
   #tick() {

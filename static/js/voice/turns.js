@@ -31,6 +31,7 @@ export function beginning({ mode = "voice", turn = 1 } = {}) {
 const ASKS = new Set(["repeat", "skip", "end"]);
 const SAME = new Set(["not_heard", "wait", "repeat", "kept", "think"]); // replies that leave the question as it was
 const LONG_CALL = 16000; // … and no one says "mm-hm" for so long: such a call counts where the server does not answer in time
+const SOFT_CALL = 3 * 16000; // a candidate who has turned away speaks with someone else, unless it goes on for so long
 const SHORT_CALL = 0.45 * 16000; // over the agent: no word that needs an answer is shorter, so no one asks what it was
 const OPEN = new Set(["speaking", "interrupted", "listening", "answering"]);
 export const open = (state) => OPEN.has(state.phase) && state.prompt?.expects === "answer";
@@ -149,17 +150,20 @@ const events = {
     }
     return open(state) ? [{ ...state, phase: "answering", from, think: false }, [{ do: "open-track", from }]] : nothing(state);
   },
-  // A candidate who speaks over the agent for this long has something to say.
-  lasting(state) {
-    return state.phase === "interrupted" ? take(state) : nothing(state);
+  // A candidate who speaks over the agent for this long has something to say. Softly: much more so than usual. Who goes on
+  // with an answer may become softer.
+  lasting(state, { to, softly }) {
+    if (state.phase !== "interrupted") return nothing(state);
+    const { from, early } = state.call;
+    return softly && !early && to - from < SOFT_CALL ? nothing(state) : take(state);
   },
   // A moment of silence. After a call over the agent's words the server is asked what it was, unless it was very short.
   lull(state, { to }) {
     if (state.phase === "thinking") return [{ ...state, rested: to }, []]; // the reply may come before the silence is noticed
     if (state.phase !== "interrupted" || state.call.asked) return nothing(state);
     if (to - state.call.from < SHORT_CALL) return goBack(state);
-    const { from } = state.call;
-    return [{ ...state, call: { ...state.call, asked: true, length: to - from } }, [{ do: "open-track", from }, { do: "ask-call", from, to }]];
+    const { from, early } = state.call;
+    return [{ ...state, call: { ...state.call, asked: true, length: to - from } }, [{ do: "open-track", from }, { do: "ask-call", from, to, early }]];
   },
   // What the call was: words (counts), or nothing that wants an answer. Unknown (null) is decided by its length.
   // While someone goes on speaking (not quiet) the agent stays silent, and the next moment of silence is judged again.

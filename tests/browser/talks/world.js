@@ -330,7 +330,7 @@ export class World {
     const coder = { code: async (pcm) => plain(pcm), lose() {} }; // each word is a number in the samples, which no codec keeps
     const talk = new Talk({ protocol, outbox, sound, server, coder, allowance: new Allowance(protocol, server, { show: view }) });
     const { falls } = this.weather;
-    talk.melody = { push() {}, restart() {}, falls: () => this.candidate.falls ?? falls };
+    talk.melody = { push() {}, restart() {}, isSoft: () => false, falls: () => this.candidate.falls ?? falls };
     await outbox.restore();
     dock(() => talk);
     window.setInterval(() => talk.allowance.tick(), 1000);

@@ -23,15 +23,15 @@ const only = (found, type) => found.filter((change) => change.type === type);
 
 export const tests = {
   "speech begins and ends once in a quiet room"() {
-    const found = hear(new EnergyEndpoint(), [[1000, -70], [2000, -25], [1500, -70]]);
+    const found = hear(new EnergyEndpoint(), [[1000, -70], [1900, -25], [1500, -70]]);
     equal(turns(found), ["speech", "silence"]);
     ok(Math.abs(found[0].from / 16 - 1000) <= 40, `began at ${found[0].from / 16}`);
     ok(found[0].heardAt - 1000 <= 160, "noticed late");
     equal(names(found), ["speech", "lasting", "lull", "silence"]);
     const [pause, silence] = [found[2], found[3]];
-    ok(Math.abs(silence.to / 16 - 3000) <= 40, `ended at ${silence.to / 16}`);
-    ok(pause.heardAt - 3000 >= 180 && pause.heardAt - 3000 <= 260, `pause told after ${pause.heardAt - 3000}`);
-    ok(silence.heardAt - 3000 >= 980 && silence.heardAt - 3000 <= 1060, `patience of ${silence.heardAt - 3000}`);
+    ok(Math.abs(silence.to / 16 - 2900) <= 40, `ended at ${silence.to / 16}`);
+    ok(pause.heardAt - 2900 >= 180 && pause.heardAt - 2900 <= 260, `pause told after ${pause.heardAt - 2900}`);
+    ok(silence.heardAt - 2900 >= 980 && silence.heardAt - 2900 <= 1060, `patience of ${silence.heardAt - 2900}`);
   },
   "steady noise does not hold the turn"() {
     for (const noise of [-60, -50, -40, -32]) {
@@ -48,7 +48,7 @@ export const tests = {
     const ear = new EnergyEndpoint();
     const found = hear(ear, [[500, -70], [800, -25], [600, -70], [800, -25], [600, -70], [800, -25], [1400, -70]]);
     equal(turns(found), ["speech", "silence"]);
-    equal(names(found), ["speech", "lull", "lasting", "lull", "lull", "silence"]);
+    equal(names(found), ["speech", "lull", "lasting", "lull", "lasting", "lull", "silence"]);
     const [silence] = only(found, "silence");
     const patience = silence.heardAt - silence.to / 16;
     ok(patience >= 1280 && patience <= 1340, `patience of ${patience}`);
@@ -71,10 +71,16 @@ export const tests = {
     echo.agentSpeaks(true);
     equal(hear(echo, [[4000, -60], [400, -49], [400, -60]]), []);
   },
-  "what lasts is told once"() {
-    const found = hear(new EnergyEndpoint(), [[1000, -70], [600, -25], [400, -70], [3000, -25], [100, -70]]);
-    equal(names(found), ["speech", "lull", "lasting"]);
-    equal(found[0].from, found[2].from);
+  "what lasts is told once for each second of speech"() {
+    const found = hear(new EnergyEndpoint(), [[1000, -70], [600, -25], [400, -70], [2700, -25], [100, -70]]);
+    equal(names(found), ["speech", "lull", "lasting", "lasting", "lasting"]);
+    const lasting = only(found, "lasting");
+    ok(lasting.every(({ from }) => from === found[0].from));
+    const lengths = lasting.map(({ from, to }) => (to - from) / 16);
+    ok(lengths.every((ms, at) => Math.abs(ms - [1400, 2400, 3400][at]) <= 100), `after ${lengths}`);
+    const ear = new SpeechEndpoint();
+    const told = Array.from({ length: 100 }, (_, n) => ear.push(n ? 0.9 : 0, (n + 1) * 512)).filter(Boolean);
+    equal([names(told), told.slice(1).map(({ to }) => to / 512)], [["speech", "lasting", "lasting", "lasting"], [33, 64, 95]]);
   },
   "a wish for patience holds for one pause only"() {
     const ear = new EnergyEndpoint();

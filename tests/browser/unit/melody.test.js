@@ -14,8 +14,7 @@ function hum(seconds, pitch) {
   return samples;
 }
 
-function heard(samples) {
-  const melody = new Melody();
+function heard(samples, melody = new Melody()) {
   for (let at = 0; at + 320 <= samples.length; at += 320) melody.push(samples.subarray(at, at + 320), at + 320);
   return melody;
 }
@@ -67,8 +66,19 @@ export const tests = {
     equal(heard(word).falls(8000), false);
   },
   "languages whose words have melodies are not judged by it"() {
-    equal(["zh-CN", "th-TH", "vi-VN", "nb-NO", "ja-JP"].map((language) => Melody.of(language)), [null, null, null, null, null]);
-    ok(Melody.of("en-US") && Melody.of("de-DE"));
+    const samples = hum(2, (s) => (s < 1.7 ? 120 : 120 - 130 * (s - 1.7)));
+    const falls = (...languages) => languages.map((language) => heard(samples, Melody.of(language)).falls(32000));
+    equal(falls("zh-CN", "th-TH", "vi-VN", "nb-NO", "ja-JP"), [null, null, null, null, null]);
+    equal(falls("en-US", "de-DE"), [true, true]);
+  },
+  "a voice that is 12 dB softer than before has turned away, one that is 5 dB softer has not, and noise is no voice"() {
+    const { between } = chance(7);
+    const softened = (decibels, from = 2) => hum(4, (s) => 120 + 8 * Math.sin(9 * s)).map((one, at) => one * (at < from * 16000 ? 1 : 10 ** (decibels / -20)) + between(-60, 60));
+    const isSoft = (samples, from = 2) => heard(samples).isSoft(from * 16000);
+    equal([0, 5, 12].map((decibels) => isSoft(softened(decibels))), [false, false, true]);
+    equal([isSoft(softened(12, 0.6), 0.6), isSoft(softened(12, 3.8), 3.8)], [false, false]); // either is hardly known
+    equal(isSoft(Int16Array.from({ length: 64000 }, (_, at) => (at < 32000 ? between(-8000, 8000) : between(-500, 500)))), false);
+    ok(heard(softened(12), Melody.of("th-TH")).isSoft(32000));
   },
   "words and melody together decide how long a silence may last"() {
     const patience = new Patience();

@@ -19,7 +19,7 @@ function world(judged = {}) {
     track: { samples: 0, first: 3, begun: { number: 0, pcm: new Int16Array(0) } },
   };
   made.silences = new Silences({
-    ear: made.ear, track: made.track, now: () => made.time,
+    ear: made.ear, track: made.track, melody: { falls: () => null, isSoft: () => false }, now: () => made.time,
     ask: async (chunks) => { made.asked.push(chunks); if (judged instanceof Error) throw judged; return judged; },
   });
   return made;
@@ -136,9 +136,19 @@ export const tests = {
     made.track.samples = 16000;
     made.silences.lull(8000);
     made.silences.frame();
-    const call = made.silences.call(8000);
+    const call = made.silences.call({ from: 0, to: 8000, early: false });
     made.silences.frame();
     equal([await call, made.waits], [null, []]);
+  },
+  async "soft words over the agent count if the server knows that they are meant for it, or if they go on with an answer"() {
+    for (const [counts, early, wanted] of [[true, false, true], [false, false, false], [null, false, false], [null, true, null]]) {
+      const made = world({ counts });
+      made.silences.melody = { isSoft: (from) => from === 500 };
+      made.track.samples = 16000;
+      const call = made.silences.call({ from: 500, to: 8000, early });
+      made.silences.frame();
+      equal([await call, made.asked[0].softly], [wanted, early ? undefined : true]);
+    }
   },
   async "a reply is held until the answer has been over for long enough"() {
     const made = world();

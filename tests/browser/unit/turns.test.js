@@ -157,6 +157,7 @@ export const tests = {
   "a longer call is asked about: mm-hm goes on, words are an answer"() {
     const [state, effects] = run([{ type: "speech", from: 500 }, { type: "lull", to: 9500 }], speaking());
     equal([state.phase, names(effects)], ["interrupted", ["pause-player", "open-track", "ask-call"]]);
+    equal(effects.at(-1), { do: "ask-call", from: 500, to: 9500, early: false });
     const verdict = { type: "called", from: 500, quiet: true };
     const [back, resumed] = step(state, { ...verdict, counts: false });
     equal([back.phase, names(resumed)], ["speaking", ["drop-track", "resume-player"]]);
@@ -168,6 +169,16 @@ export const tests = {
     const over = step(state, { type: "silence", to: 9500 })[0];
     equal(step(over, { ...verdict, counts: true })[1].at(-1), { do: "post", turn: 1, kind: "answer", from: 500, to: 9500 });
     equal(step(state, { ...verdict, from: 499, counts: true })[1], []);
+  },
+  "a soft voice over the agent is meant for someone else, unless it goes on for long or continues an answer"() {
+    const soft = (from, to) => ({ type: "lasting", from, to, softly: true });
+    const [heard, effects] = run([{ type: "speech", from: 500 }, soft(500, 16500), soft(500, 32500)], speaking());
+    equal([heard.phase, names(effects)], ["interrupted", ["pause-player"]]);
+    const [back] = run([{ type: "lull", to: 40000 }, { type: "called", from: 500, counts: false, quiet: true }], heard);
+    equal([back.phase, back.murmurs], ["speaking", 1]);
+    equal(step(heard, soft(500, 48500))[0].phase, "answering");
+    const replied = run([{ type: "speech", from: 2000 }, { type: "silence", to: 9000 }, { type: "reply", prompt: { ...QUESTION, text: "Bye" }, turn: 2, at: 30000 }], listening())[0];
+    equal(run([{ type: "speech", from: 40000 }, soft(40000, 56000)], replied)[0].continues, true);
   },
   "what only made the agent pause is counted until its next reply"() {
     const short = [{ type: "speech", from: 500 }, { type: "lull", to: 5000 }];
@@ -316,6 +327,7 @@ export const tests = {
   "whatever happens, the agent never speaks over a candidate's answer"() {
     // Every order of six events from a small alphabet: a prompt may only begin to play when nobody is answering.
     const alphabet = [{ type: "speech", from: 10 }, { type: "lasting", from: 10 }, { type: "lull", to: 9000 },
+      { type: "lasting", from: 10, to: 16010, softly: true },
       { type: "called", from: 10, counts: true, quiet: true }, { type: "called", from: 10, counts: false, quiet: true },
       { type: "silence", to: 20 }, { type: "think", at: 25 }, { type: "played", at: 5 }, { type: "finished", at: 30 },
       { type: "typed", text: "t" }, { type: "ask", kind: "skip" }, { type: "reply", prompt: QUESTION, turn: 2, at: 40 }];
