@@ -59,8 +59,8 @@ def main() -> int:
             own = [voice.sound_of(Move("turn", 0, text=text)) for text in PLAIN[:5]]
             for name, sounds in ((voice.name, own), ("reader of LibriVox", people())):
                 for seconds in PIECES if sounds else ():
-                    shares = [_share(page, sounds, seconds, softer) for softer in SOFTER]
-                    print(f"{name}, {seconds} s: " + ", ".join(f"{d} dB {s}" for d, s in zip(SOFTER, shares, strict=True)))
+                    shares = [f"{softer} dB {_share(page, sounds, seconds, softer)}" for softer in SOFTER]
+                    print(f"{name}, {seconds} s: {', '.join(shares)}")
     finally:
         server.stop()
         voice.close()

@@ -28,7 +28,10 @@ KNOWS = """
 """What runs before the encoder's worker: two pieces after the browser's encoder is known to work, it is of no use."""
 SPOILT = {
     "fails": """
-        self.postMessage = (data) => { knows ||= data.works; post(isBad(data.id) ? { id: data.id, made: null } : data); };
+        self.postMessage = (data) => {
+          knows ||= data.works;
+          post(isBad(data.id) ? { id: data.id, made: null } : data);
+        };
     """,
     "says nothing": "self.postMessage = (data) => { knows ||= data.works; if (!isBad(data.id)) post(data); };",
     "turns to silence": """

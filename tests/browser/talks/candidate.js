@@ -32,7 +32,7 @@ export class Candidate {
     if (audible || this.#speaks) this.since.any = this.#now;
     if (talk && phase !== "leaving" && phase !== "stopped") this.#acts();
     const frame = this.frames.shift() ?? SILENCE;
-    if (frame.id) this.falls = frame.falls;
+    if (frame.id) Object.assign(this, { falls: frame.falls, kind: frame.kind });
     return frame;
   }
 

@@ -22,6 +22,7 @@ from itsdangerous import URLSafeTimedSerializer
 from app.accounts.models import Organization
 from app.conversation import hearing
 from app.conversation.models import Sitting, Turn
+from app.conversation.script import machine
 from app.core import clock
 from app.core.db import db
 from app.flows.models import InterviewFlow
@@ -94,11 +95,16 @@ class Theatre:
         """The whole talk, to its published result."""
         hears, asks, reads = Recogniser(dict(enumerate(script.words))), Asks(), Reads()
         wait = Wait(hears)
+        seed, script_of = (
+            str(script.weather["seed"]),
+            machine.Script.of,
+        )  # which of the sentences that mean the same are said
         parts = {"transcriber": hears, "speaker": Voice(), "interviewer": asks, "analyst": reads, "storage": Shelf()}
         with (
             clock.replaced(lambda: BEGAN + timedelta(milliseconds=self._now)),
             working_with(self._app, self._engines, **parts),
             mock.patch.object(silence, "_detector", Detector),
+            mock.patch.object(machine.Script, "of", lambda *flow, **more: script_of(*flow, **{**more, "seed": seed})),
             mock.patch.multiple(hearing, begin=wait.begin, words=wait.words),
         ):
             self._flow.questions = list(script.questions)
@@ -180,7 +186,9 @@ class _Talk:
         while not seen["over"]:
             theatre.at(seen["now"])
             self._wait.now = seen["now"] / 1000
-            answers = [self._answer(request) for request in seen["requests"]]
+            # What waits for chunks that are under way is answered after them.
+            in_order = sorted(seen["requests"], key=lambda request: request["url"].endswith("/silence"))
+            answers = [self._answer(request) for request in in_order]
             seen = theatre.evaluate("(answers) => world.go(answers)", answers)
         report: dict[str, Any] = theatre.evaluate("() => world.report")
         return report

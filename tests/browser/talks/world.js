@@ -239,7 +239,7 @@ export async function prepare(html) {
   pageHtml = new DOMParser().parseFromString(html, "text/html");
   for (const script of pageHtml.querySelectorAll("script, link")) script.remove();
   document.body.replaceChildren(...document.importNode(pageHtml.body, true).children);
-  const names = ["talk", "player", "pausing", "outbox", "protocol", "sender", "coder", "allowance", "sound", "view", "dock"];
+  const names = ["talk", "player", "pausing", "outbox", "protocol", "sender", "coder", "allowance", "sound", "comeback", "view", "dock"];
   const loaded = await Promise.all(names.map((name) => import(`/static/js/voice/${name}.js`)));
   modules = Object.assign({}, ...loaded.filter((_, at) => !["view", "dock"].includes(names[at])));
   Object.assign(modules, { view: loaded[names.indexOf("view")], dock: loaded[names.indexOf("dock")].dock });
@@ -330,7 +330,7 @@ export class World {
     const coder = { code: async (pcm) => plain(pcm), lose() {} }; // each word is a number in the samples, which no codec keeps
     const talk = new Talk({ protocol, outbox, sound, server, coder, allowance: new Allowance(protocol, server, { show: view }) });
     const { falls } = this.weather;
-    talk.melody = { push() {}, restart() {}, isSoft: () => false, falls: () => this.candidate.falls ?? falls };
+    talk.melody = { push() {}, restart() {}, isSoft: () => this.candidate.kind === "side talk", falls: () => this.candidate.falls ?? falls };
     await outbox.restore();
     dock(() => talk);
     window.setInterval(() => talk.allowance.tick(), 1000);
@@ -341,6 +341,7 @@ export class World {
 
   // Everything that lives in the page is gone; what was sent has been sent.
   reload(away) {
+    if (this.talk) modules.keepRest(this.base, this.talk); // as page.js does when it is left
     this.unload();
     this.clock.timer(() => this.load(null, true), away);
   }
