@@ -69,6 +69,8 @@ def test_whole_answers_are_answered_at_once(text: str) -> None:
         ("We were eight people.", 2_400),
         ("I would first listen to the customer and then I would look for a way to help her.", 650),
         ("I would help her.", 2_400),
+        ("I can start in the first week of March, or two weeks earlier if you need me then.", 650),
+        ("I was in the kitchen that day and I looked for the reason for an hour and then.", 2_700),
         ("I would first listen to the customer and then I would look for a way to help her...", 2_700),
         (WHOLE.strip().splitlines()[0].lower().replace(" ", "\n", 1), 600),
         ("I would first listen to the customer and then I would look for a way to help her,", 2_700),

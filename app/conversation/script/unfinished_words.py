@@ -232,5 +232,5 @@ UNSPACED = frozenset(("ja", "zh", "th"))
 """Languages whose endings are looked for in the text itself; Korean endings hang on words, see ``SUFFIXED``."""
 SUFFIXED = frozenset(("ko",))
 
-EITHER: dict[str, frozenset[str]] = {"en": frozenset(("her",))}
-"""Words of ``OPEN`` that an answer may also end with; in a voice that came to rest they are taken to end it."""
+EITHER: dict[str, frozenset[str]] = {"en": frozenset(("her", "me then", "you then", "us then", "them then", "it then"))}
+"""Words of ``OPEN``, with those before them, that an answer may also end with; in a voice that came to rest they are taken to end it."""
