@@ -171,7 +171,7 @@ def test_ports_agree_and_health_is_readiness(compose: dict[str, Any], app: Flask
     assert re.findall(r"health_uri (\S+)", caddy) == ["/healthz"], "a full disk must not end what goes on"
     assert re.findall(r"respond (\S+) 404", caddy) == ["/metrics"]
     assert {"/readyz", "/healthz", "/metrics"} <= rules
-    (size,) = re.findall(r"max_size (\d+)MB", caddy)
+    (size,) = re.findall(r"max_size (\d+)MiB", caddy)
     assert int(size) * 1024 * 1024 == refusal.LARGEST_UPLOAD
     assert set(re.findall(r"\{\$(\w+)\}", caddy)) <= set(compose["services"]["proxy"]["environment"])
 
