@@ -233,4 +233,4 @@ UNSPACED = frozenset(("ja", "zh", "th"))
 SUFFIXED = frozenset(("ko",))
 
 EITHER: dict[str, frozenset[str]] = {"en": frozenset(("her", "me then", "you then", "us then", "them then", "it then"))}
-"""Words of ``OPEN``, with those before them, that an answer may also end with; in a voice that came to rest they are taken to end it."""
+"""Words of ``OPEN``, some with the word before, that may also end an answer; in a voice that came to rest they do."""
