@@ -99,7 +99,7 @@ class Fetcher:
         if need > room:
             raise ModelError(
                 f"{_mb(need):,} MB are to be fetched, but {self._store.folder} has room for {max(0, room // MB):,} MB: "
-                "2 GiB and a tenth of the disk are kept free for interviews. Free some space, or set MODELS_DIR to "
+                "At least 2 GiB, and a tenth of the disk, stay free for interviews. Free some space, or set MODELS_DIR to "
                 "another disk."
             )
 
