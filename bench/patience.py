@@ -35,7 +35,7 @@ TAIL = 1600
 MEASURED = False
 ENGINE_MS = 150
 """For the recogniser to finish the last half second: 120 ms on a quiet core. A busy machine would measure itself."""
-LISTEN = """async ([language, chances, samples, hints]) => {
+LISTEN = """async ([language, chances, samples, hints, looks = true]) => {
     const { SpeechEndpoint } = await import("/static/js/voice/endpoint.js");
     const { Melody } = await import("/static/js/voice/melody.js");
     const { Patience } = await import("/static/js/voice/patience.js");
@@ -44,16 +44,16 @@ LISTEN = """async ([language, chances, samples, hints]) => {
     let [falls, spoken] = [null, 0];
     chances.forEach((chance, n) => {
         const at = (n + 1) * 512;
-        for (; spoken + 320 <= at; spoken += 320) melody?.push(pcm.subarray(spoken, spoken + 320), spoken + 320);
+        for (; spoken + 320 <= at; spoken += 320) melody.push(pcm.subarray(spoken, spoken + 320), spoken + 320);
         for (const hint of hints ?? []) {
             if (at - 512 < hint.at && hint.at <= at && ear.quietSince === hint.to) ear.wait(patience.send(hint.judged, falls));
         }
         const change = ear.push(chance, at);
         if (!change) return;
         if (change.type === "lull") {
-            falls = melody?.falls(change.to) ?? null;
+            falls = melody.falls(change.to);
             patience.paused(ear.longest);
-            const ms = hints === null ? Infinity : patience.send(null, falls, true);
+            const ms = hints === null ? Infinity : patience.send(null, falls, looks);
             if (ms !== null) ear.wait(ms);
         }
         const judged = (hints ?? []).find((hint) => hint.to === change.to)?.said;
@@ -94,9 +94,9 @@ def main() -> None:
 def judge(clip: Clip, page, recogniser) -> list[dict]:
     """The silences of this clip, each with the samples at which its turn is sent and the reply would sound."""
     given = listening(clip)
-    lulls = [one for one in page.evaluate(LISTEN, [*given, None]) if one["type"] == "lull"]
+    lulls = [one for one in page.evaluate(LISTEN, [*given, None, False]) if one["type"] == "lull"]
     hints, finish_ms = heard(clip, lulls, recogniser)
-    return silences(page.evaluate(LISTEN, [*given, hints]), finish_ms)
+    return silences(page.evaluate(LISTEN, [*given, hints, False]), finish_ms)
 
 
 def listening(clip: Clip) -> list:

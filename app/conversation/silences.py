@@ -23,6 +23,11 @@ _UNKNOWN = {"patience_ms": None, "at_rest_ms": None, "in_the_air_ms": None}
 Sound = Callable[[], bytes | None]
 
 
+def is_heard_well(transcriber: Transcriber, language: str) -> bool:
+    """Whether the words at the end of an answer are worth waiting for."""
+    return transcriber.supports(language) and not transcriber.is_demonstration(language)
+
+
 def pause(
     transcriber: Transcriber, key: str, *, last: int, language: str, begun: bytes = b"", before: str = ""
 ) -> dict[str, Any]:
@@ -34,8 +39,8 @@ def pause(
     if text is None:
         return {"text": text, **_UNKNOWN, "counts": None}
     is_more = bool(text) and spoken_command(text, language) is None
-    is_heard_well = not transcriber.is_demonstration(language)
-    waits = patience.waits(f"{before}\n{text}" if is_more else text, language, is_heard_well=is_heard_well)
+    so_far, well = f"{before}\n{text}" if is_more else text, is_heard_well(transcriber, language)
+    waits = patience.waits(so_far, language, is_heard_well=well)
     return {"text": text, **waits, "counts": None}
 
 

@@ -87,7 +87,7 @@ def test_a_whole_preview_leaves_nothing(
     before = everything(scripted)
     assert "Preview: nothing is stored." in trial.get("").text
     assert trial.post("/start", mode="voice", consent="yes").json["turn"] == 1
-    assert trial.post("/segments", mime_type="audio/webm").json == {"segment": 1}
+    assert trial.post("/segments", mime_type="audio/webm").json == {"segment": 1, "is_heard_well": True}
     first = trial.post("/turns/1", kind="begin").json
     assert first["question"] == "Why do you want this job?"
     assert first["audio_url"].startswith(trial.base)

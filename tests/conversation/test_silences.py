@@ -178,3 +178,20 @@ def test_an_answer_that_nobody_could_read_is_waited_for(
     played = talk.listen(candidate.turn(1, "begin"))
     reply = candidate.turn(2, "answer", played=played, **talk.answer(real_speech))
     assert reply["patience_ms"] == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("supports", "demonstrates", "well"), [(True, False, True), (True, True, False), (False, False, False)]
+)
+def test_a_page_learns_whether_last_words_are_worth_waiting_for(
+    talking: Candidate,
+    hears: ScriptedTranscriber,
+    monkeypatch: pytest.MonkeyPatch,
+    supports: bool,
+    demonstrates: bool,
+    well: bool,
+) -> None:
+    monkeypatch.setattr(hears, "supports", lambda _: supports)
+    monkeypatch.setattr(hears, "is_demonstration", lambda _: demonstrates)
+    opened = talking.ask("POST", "/segments", json={"mime_type": "audio/webm"}).json()
+    assert opened == {"segment": 2, "is_heard_well": well}

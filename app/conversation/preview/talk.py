@@ -32,7 +32,8 @@ def open_segment() -> tuple[Response, int]:
     built, script = gateways.current(), preview.script
     built.transcriber.prepare(script.language)
     built.speaker.prepare(voice_id=script.voice_id, language=script.language, steady=script.voice)
-    return jsonify({"segment": preview.segments}), 201
+    is_heard_well = silences.is_heard_well(built.transcriber, script.language)
+    return jsonify({"segment": preview.segments, "is_heard_well": is_heard_well}), 201
 
 
 @pages.put("/<preview_id>/segments/<int:segment>/chunks/<int:number>")

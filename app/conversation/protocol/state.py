@@ -8,7 +8,7 @@ from typing import Any
 from flask import Response, jsonify, request
 
 from app import gateways
-from app.conversation import actions, time_limit
+from app.conversation import actions, silences, time_limit
 from app.conversation.access import holder, linked_interview, linked_script, protocol, settings
 from app.conversation.devices import browser_of
 from app.conversation.protocol import schemas
@@ -79,7 +79,8 @@ def open_segment() -> tuple[Response, int]:
     built = gateways.current()
     built.transcriber.prepare(script.language)
     built.speaker.prepare(voice_id=script.voice_id, language=script.language, steady=script.voice)
-    return jsonify({"segment": run.number}), 201
+    is_heard_well = silences.is_heard_well(built.transcriber, script.language)
+    return jsonify({"segment": run.number, "is_heard_well": is_heard_well}), 201
 
 
 def _device(device: dict[str, Any] | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 // (in_the_air_ms). The melody tells which; a candidate who was cut short is given more. Pure.
 const EARLIER = 400; // ms: the turn is sent so long before its reply may be heard, for the engines have to work anyway
 const LEAST = 400; // ms of silence before anything is sent
-const LOOKS = 700; // ms of silence for which an answer waits for its words, where the voice came to rest and the server looks for them
+const LOOKS = 700; // ms of silence for which an answer waits for its words, where the voice came to rest and the server hears well
 const UNKNOWN = { patience_ms: 600, at_rest_ms: 600 }; // while the server has not told yet
 const IN_THE_AIR = 2600; // ms of silence where the voice stayed up, while the server has not told
 const ASKED_FOR = 10000; // a candidate who asked for this much time gets it, however it sounded

@@ -11,20 +11,20 @@ const LATE = 1500; // ms beyond which a held reply is let go even where no frame
 
 export class Silences {
   // ear, track, melody: as talk.js has them; ask(chunks): the server's judgement of { first_chunk, last_chunk, interrupts, softly, continues, begun };
-  // early(): whether sound may go along with the question; continues(): whether this is more of an answer that was taken for whole
-  constructor({ ear, track, ask, melody, patience = new Patience(), now = () => performance.now(), early = () => true, continues = () => false }) {
-    Object.assign(this, { ear, track, ask, melody, falls: null, now, patience, early, continues, misses: 0, waiting: null, held: null });
+  // looks: whether the words of what hears there are worth waiting for; early(): whether sound may go along with the question; continues(): whether this is more of an answer that was taken for whole
+  constructor({ ear, track, ask, melody, patience = new Patience(), now = () => performance.now(), looks = true, early = () => true, continues = () => false }) {
+    Object.assign(this, { ear, track, ask, melody, falls: null, now, patience, looks, early, continues, misses: 0, waiting: null, held: null });
   }
 
   // A silence inside an answer began: how long it may last is heard from the melody, then asked of the server.
   lull(to) {
     this.falls = this.melody.falls(to);
     this.patience.paused(this.continues() ? Infinity : this.ear.longest);
-    this.#wait(null, true);
+    this.#wait(null, this.looks);
     const pause = { to, chunk: Math.floor((to + TAIL - 1) / CHUNK), interrupts: false };
     const { number, pcm } = this.track.begun;
     this.waiting = null;
-    if (this.misses < MISSES && this.falls !== false && number === pause.chunk && this.early()) this.#judge(pause, pcm);
+    if (this.looks && this.misses < MISSES && this.falls !== false && number === pause.chunk && this.early()) this.#judge(pause, pcm);
     else this.waiting = pause;
   }
 

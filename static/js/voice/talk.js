@@ -123,7 +123,7 @@ export class Talk {
   }
 
   async #run() {
-    const { segment } = await this.protocol.post("segments", { mime_type: this.sound.type, device: describe(this.sound) });
+    const { segment, is_heard_well: looks } = await this.protocol.post("segments", { mime_type: this.sound.type, device: describe(this.sound) });
     this.segment = segment;
     const mix = (number, bytes) => this.outbox.add({ segment, track: "mix", number, bytes, type: this.sound.type.split(";")[0] });
     await Promise.race([this.coder.tried, new Promise((go) => { setTimeout(go, TRIES); })]);
@@ -133,7 +133,7 @@ export class Talk {
     this.sound.onLost ??= guard(this.sound, () => this.#interrupted());
     this.melody.restart();
     const ask = ({ begun, ...chunks }) => this.#judged({ segment, ...chunks, ...(begun ? { begun: base64(begun) } : {}) });
-    this.silences = new Silences({ ear: this.ear, track: this.track, ask, melody: this.melody, patience: this.silences?.patience, early: () => !this.outbox.thin, continues: () => this.state.continues });
+    this.silences = new Silences({ ear: this.ear, track: this.track, ask, melody: this.melody, patience: this.silences?.patience, looks, early: () => !this.outbox.thin, continues: () => this.state.continues });
     const [microphone] = this.sound.stream.getAudioTracks();
     if (microphone === this.microphone) return; // the same one after a pause
     this.microphone = microphone;

@@ -130,6 +130,17 @@ export const tests = {
       equal([made.waits, made.asked[0].continues], [[700, waits], continues || undefined]);
     }
   },
+  async "words that are heard badly are not waited for where the voice came to rest"() {
+    const made = world({ text: "i am a nurse", patience_ms: 850, at_rest_ms: 600 });
+    Object.assign(made.silences, { looks: false, melody: { falls: () => true } });
+    lull(made, 25000, Int16Array.of(1));
+    await tick();
+    equal([made.waits, made.asked], [[400], []]);
+    made.track.samples = 32000;
+    made.silences.frame();
+    await tick();
+    equal([made.asked.length, "begun" in made.asked[0]], [1, false]);
+  },
   async "an unreachable server changes nothing"() {
     const made = world(new Error("down"));
     made.ear.quietSince = 8000;

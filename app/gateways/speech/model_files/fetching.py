@@ -99,8 +99,8 @@ class Fetcher:
         if need > room:
             raise ModelError(
                 f"{_mb(need):,} MB are to be fetched, but {self._store.folder} has room for {max(0, room // MB):,} MB: "
-                "At least 2 GiB, and a tenth of the disk, stay free for interviews. Free some space, or set MODELS_DIR to "
-                "another disk."
+                "at least 2 GiB, and a tenth of the disk, stay free for interviews. Free some space, or set MODELS_DIR "
+                "to another disk."
             )
 
     def _left(self, model: Model) -> int:
