@@ -55,7 +55,7 @@ def go_to(page: Any, selector: str) -> None:
     """Press Tab until the element has the focus; each stop on the way is seen, framed and not covered."""
     for _ in range(80):
         page.keyboard.press("Tab")
-        if page.evaluate("(wanted) => document.activeElement.matches(wanted)", selector):
+        if page.evaluate("(wanted) => document.activeElement?.matches(wanted)", selector):
             return
     raise AssertionError(f"the Tab key never reached {selector}")
 

@@ -98,7 +98,7 @@ def test_an_interview_in_writing_needs_only_the_keyboard(page: Any, server: Runn
     def go_to(selector: str) -> None:
         for _ in range(60):
             page.keyboard.press("Tab")
-            if page.evaluate("(wanted) => document.activeElement.matches(wanted)", selector):
+            if page.evaluate("(wanted) => document.activeElement?.matches(wanted)", selector):
                 return
         raise AssertionError(f"the Tab key never reached {selector}")
 
