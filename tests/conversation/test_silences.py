@@ -112,7 +112,7 @@ def test_wrong_questions_are_refused(talking: Candidate) -> None:
     with pytest.raises(Refused) as refused:
         pause(talking, number=1)
     assert refused.value.status == 409
-    for wrong in ({"first_chunk": 3}, {"segment": 0}, {"last_chunk": "x"}, {"other": 1}):
+    for wrong in ({"first_chunk": 3}, {"segment": 0}, {"last_chunk": "x"}, {"softly": "very"}, {"other": 1}):
         with pytest.raises(Refused) as refused:
             pause(talking, **wrong)
         assert refused.value.status == 422
