@@ -98,6 +98,21 @@ def main() -> int:
 
 def heard_answers(*, every: int) -> Iterator[tuple[str, list[Answer], Any]]:
     """Each voice with its answers, and the page that hears them. Raises SystemExit where Chromium is missing."""
+    with voice_and_page() as (voice, page), ears(os.environ.get("MODELS_DIR")) as recogniser:
+        page.evaluate(VARY, 1.0)
+        print(f"words: {recogniser.name}, load {os.getloadavg()[0]:.1f}", flush=True)
+        for name, sounds in ((voice.name, [*spoken(voice)]), ("readers of LibriVox", [*read()])):
+            answers = [
+                Answer(sound, page=page, recogniser=recogniser, rests=rests, seed=number)
+                for number, (sound, rests) in enumerate(sounds[::every])
+            ]
+            if answers:
+                yield name, answers, page
+
+
+@contextlib.contextmanager
+def voice_and_page() -> Iterator[tuple[Voice, Any]]:
+    """A speaker, and a page of Chromium that has the modules. Raises SystemExit where Chromium is missing."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     if CHROMIUM is None:
         raise SystemExit("Chromium is missing: apt-get install chromium")
@@ -106,18 +121,10 @@ def heard_answers(*, every: int) -> Iterator[tuple[str, list[Answer], Any]]:
     models = os.environ.get("MODELS_DIR")
     voice, server = Voice(Path(models) if models else None), Running(Story())
     try:
-        with ears(models) as recogniser, sync_playwright() as running:
+        with sync_playwright() as running:
             page = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS).new_page()
             page.goto(f"{server.url}/modules")
-            page.evaluate(VARY, 1.0)
-            print(f"words: {recogniser.name}, load {os.getloadavg()[0]:.1f}", flush=True)
-            for name, sounds in ((voice.name, [*spoken(voice)]), ("readers of LibriVox", [*read()])):
-                answers = [
-                    Answer(sound, page=page, recogniser=recogniser, rests=rests, seed=number)
-                    for number, (sound, rests) in enumerate(sounds[::every])
-                ]
-                if answers:
-                    yield name, answers, page
+            yield voice, page
     finally:
         server.stop()
         voice.close()

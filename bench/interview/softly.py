@@ -7,20 +7,16 @@ Joe and, where the clips can be had, a reader of LibriVox.
 """
 
 import json
-import logging
-import os
 import sys
 from itertools import permutations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from app.gateways.speech.ports import SPEECH_RATE
+from bench.interview.curve import voice_and_page
 from bench.interview.scenarios import PLAIN, Move
-from bench.interview.voices import LOUD, QUIET_ROOM, Sound, Voice, people
-from tests.browser.conftest import CHROMIUM, FLAGS
-from tests.browser.fake_server import Running, Story
+from bench.interview.voices import LOUD, QUIET_ROOM, Sound, people
 
 PIECES = (0.6, 1.0, 1.5)
 """Seconds of a call over the agent that are heard."""
@@ -45,25 +41,12 @@ HEAR = """async (text) => {
 
 
 def main() -> int:
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    if CHROMIUM is None:
-        raise SystemExit("Chromium is missing: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    models = os.environ.get("MODELS_DIR")
-    voice, server = Voice(Path(models) if models else None), Running(Story())
-    try:
-        with sync_playwright() as running:
-            page = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS).new_page()
-            page.goto(f"{server.url}/modules")
-            own = [voice.sound_of(Move("turn", 0, text=text)) for text in PLAIN[:5]]
-            for name, sounds in ((voice.name, own), ("reader of LibriVox", people())):
-                for seconds in PIECES if sounds else ():
-                    shares = [f"{softer} dB {_share(page, sounds, seconds, softer)}" for softer in SOFTER]
-                    print(f"{name}, {seconds} s: {', '.join(shares)}")
-    finally:
-        server.stop()
-        voice.close()
+    with voice_and_page() as (voice, page):
+        own = [voice.sound_of(Move("turn", 0, text=text)) for text in PLAIN[:5]]
+        for name, sounds in ((voice.name, own), ("reader of LibriVox", people())):
+            for seconds in PIECES if sounds else ():
+                shares = [f"{softer} dB {_share(page, sounds, seconds, softer)}" for softer in SOFTER]
+                print(f"{name}, {seconds} s: {', '.join(shares)}", flush=True)
     return 0
 
 

@@ -202,27 +202,30 @@ def server() -> Iterator[Running]:
     running.stop()
 
 
+UNFETCHED = "Failed to fetch dynamically imported module"
+
+
 @pytest.fixture
 def errors() -> list[str]:
     """What pages complained about; ``watch`` fills it."""
     return []
 
 
-LEFT = "Failed to fetch dynamically imported module"
-"""What a page that is left says of modules on their way. One that does not exist is missed by what it does."""
-
-
 @pytest.fixture
 def watch(errors: list[str]) -> Iterator[Callable[[Any], Any]]:
     """Fails the test for a script error or a breach of the content security policy on the page."""
+    given_up, refused = set(), set()
 
     def listen(page: Any) -> Any:
-        page.on("pageerror", lambda error: None if LEFT in str(error) else errors.append(str(error)))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("requestfailed", lambda one: given_up.add(one.url) if one.failure == "net::ERR_ABORTED" else None)
+        page.on("response", lambda one: refused.add(one.url) if one.status >= 400 else None)
         page.on("console", lambda line: errors.append(line.text) if "Security Policy" in line.text else None)
         return page
 
     yield listen
-    assert errors == []
+    # A page that is left gives up the modules on their way, and says so. One that does not exist was refused.
+    assert [error for error in errors if error.removeprefix(f"{UNFETCHED}: ") not in given_up - refused] == []
 
 
 @dataclass(frozen=True)

@@ -95,15 +95,13 @@ class Theatre:
         """The whole talk, to its published result."""
         hears, asks, reads = Recogniser(dict(enumerate(script.words))), Asks(), Reads()
         wait = Wait(hears)
-        seed, script_of = (
-            str(script.weather["seed"]),
-            machine.Script.of,
-        )  # which of the sentences that mean the same are said
+        seed, script_of = str(script.weather["seed"]), machine.Script.of
         parts = {"transcriber": hears, "speaker": Voice(), "interviewer": asks, "analyst": reads, "storage": Shelf()}
         with (
             clock.replaced(lambda: BEGAN + timedelta(milliseconds=self._now)),
             working_with(self._app, self._engines, **parts),
             mock.patch.object(silence, "_detector", Detector),
+            # Else the interview's random id chooses among sentences that mean the same.
             mock.patch.object(machine.Script, "of", lambda *flow, **more: script_of(*flow, **{**more, "seed": seed})),
             mock.patch.multiple(hearing, begin=wait.begin, words=wait.words),
         ):
