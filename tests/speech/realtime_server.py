@@ -308,6 +308,7 @@ def running() -> Iterator[RealtimeServer]:
     thread = threading.Thread(target=lambda: (started.set(), loop.run_forever()))
     thread.start()
     started.wait()
+
     async def stop() -> None:
         # asyncio loses a connection that it accepts while its server closes, and a later test would find it open.
         for _ in range(3):

@@ -13,9 +13,13 @@ import numpy as np
 import pytest
 
 from app.core.errors import GatewayError
+from app.gateways.speech.believing import was_measured
 from app.gateways.speech.engines import pocketsphinx, pocketsphinx_child
 from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
-from app.gateways.speech.ports import SPEECH_RATE
+from app.gateways.speech.engines.pocketsphinx_utterance import ENOUGH_SPEECH
+from app.gateways.speech.ports import SAMPLE_BYTES, SPEECH_RATE
+from app.gateways.speech.silence import speech_seconds
+from app.gateways.speech.sound import seconds
 
 pytestmark = [pytest.mark.xdist_group("recogniser"), pytest.mark.pocketsphinx]
 PIECE = SPEECH_RATE  # half a second of 16-bit samples
@@ -52,6 +56,29 @@ def test_what_was_decoded_while_speaking_is_used(sphinx, samples, wer):
     heard = sphinx.finish("a", first=7, last=6 + len(pieces), language="en-US", pcm=not_needed)
     assert wer(sample.text, heard.text) < 0.5
     assert heard.text == sphinx.transcribe(sample.pcm, rate=SPEECH_RATE, language="en-US").text
+
+
+@pytest.mark.parametrize("share", [1.0, 0.4], ids=["long", "so short that it was only attempted"])
+def test_speech_is_measured_while_it_is_spoken(sphinx, samples, share):
+    sample = samples[1]
+    pcm = sample.pcm[: int(share * len(sample.pcm)) // SAMPLE_BYTES * SAMPLE_BYTES]
+    pieces = pieces_of(pcm)
+    for number, piece in enumerate(pieces):
+        sphinx.feed("measured", number, piece, language="en-US")
+        sphinx.feed("measured", number, piece, language="en-US")
+    heard = sphinx.finish("measured", first=0, last=len(pieces) - 1, language="en-US", pcm=not_needed)
+    assert speech_seconds(pcm, SPEECH_RATE) - 0.1 <= heard.spoken <= seconds(pcm, SPEECH_RATE)
+    assert heard.spoken == pytest.approx(speech_seconds(pcm, SPEECH_RATE), abs=0.1) or heard.spoken > ENOUGH_SPEECH
+    assert was_measured(heard, language="en-US")
+
+
+def test_in_sound_without_speech_none_is_measured(sphinx):
+    hiss = np.random.default_rng(1).normal(0, 300, SPEECH_RATE // 2).astype("<i2").tobytes()
+    for number in range(8):
+        sphinx.feed("hiss", number, hiss, language="en-US")
+    heard = sphinx.finish("hiss", first=0, last=7, language="en-US", pcm=not_needed)
+    assert heard.spoken == 0
+    assert not was_measured(heard, language="en-US")
 
 
 def test_pieces_may_come_twice_and_in_another_order(sphinx, samples):

@@ -195,8 +195,9 @@ class PocketsphinxTranscriber:
                 retryable=False,
             )
 
-    def _heard(self, decoded: list[tuple[str, float, float, float]]) -> Heard:
+    def _heard(self, found: tuple[float | None, list[tuple[str, float, float, float]]]) -> Heard:
+        spoken, decoded = found
         words = tuple(Word(*word) for word in decoded)
         sure = [word.confidence for word in words if word.confidence is not None]
         confidence = round(sum(sure) / len(sure), 3) if sure else None
-        return Heard(" ".join(word.word for word in words), words, self.name, confidence)
+        return Heard(" ".join(word.word for word in words), words, self.name, confidence, spoken=spoken)

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
         new_decoder,
         warm_up,
     )
+    from app.gateways.speech.engines.whisper_process.detector import Detector
 else:
 
     def _beside(name: str) -> Any:
-        return runpy.run_path(str(Path(__file__).with_name(f"{name}.py"))).__getitem__
+        return runpy.run_path(str(Path(__file__).parent / f"{name}.py")).__getitem__
 
     connected, requests_of = map(_beside("child_process"), ("connected", "requests_of"))
     Chooser, _words_of = map(_beside("pocketsphinx_choice"), ("Chooser", "words_of"))
@@ -38,6 +39,7 @@ else:
     has_digital_silence, new_decoder, warm_up = map(
         _beside("pocketsphinx_utterance"), ("has_digital_silence", "new_decoder", "warm_up")
     )
+    Detector = _beside("whisper_process/detector")("Detector")
 
 DECODERS = 4
 IDLE_SECONDS = 10.0
@@ -46,6 +48,8 @@ LOOK_AGAIN = 0.5
 FORGET_SECONDS = 900.0
 
 Found = tuple[str, float, float, float]
+Result = tuple[float | None, list[Found]]
+"""Seconds of speech, where they were measured, and the words."""
 
 
 class Recogniser:
@@ -94,13 +98,13 @@ class Recogniser:
         warm_up(decoder, utterance.noisy(head), means=self._plain_means)
         decoder.start_utt()
 
-    def result(self, utterance: Utterance) -> list[Found]:
-        """The words, once everything is decoded."""
+    def result(self, utterance: Utterance) -> Result:
+        """What was found, once everything is decoded."""
         decoder, utterance.decoder = utterance.decoder, None
         decoder.end_utt()
         words = list(_words_of(decoder))
         self._free.append(decoder)
-        return words
+        return None if utterance.detector is None else utterance.spoken, words
 
     def align(self, words: list[tuple[str, str]], pcm: bytes) -> list[Found]:
         """Times of known words, each given with its sounds for the case that the dictionary lacks it."""
@@ -141,7 +145,7 @@ class Desk:
         number, pcm = piece
         if key not in self._streams:
             self._forget_old()
-            self._streams[key] = Utterance(number)
+            self._streams[key] = Utterance(number, Detector())
         utterance = self._streams[key]
         utterance.add(number, pcm)
         if utterance.decoder is None and len(utterance.pending) < WARM_UP:

@@ -4,9 +4,12 @@ A part of the recognition process (`pocketsphinx_child.py` loads it by path), so
 """
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from app.gateways.speech.engines.whisper_process.detector import Detector
 
 RATE, SAMPLE_BYTES = 16_000, 2
 BLOCK = 8_000
@@ -18,6 +21,8 @@ ATTEMPT = RATE * SAMPLE_BYTES
 NOISE = 100.0
 """Standard deviation, in 16-bit steps, of the floor that is added to sound with digital silence."""
 SILENT_PEAK, FRAME = 2, 160
+ENOUGH_SPEECH = 3.0
+"""Seconds of speech after which the detector stops, since what is invented is short or alone."""
 STATES = 10_000
 """Searched per frame at most. 5,000 and a second pass at the end gave the same words for the same work, but candidates
 waited for that pass: a quarter of a second after six seconds of speech, more after longer answers."""
@@ -25,9 +30,12 @@ NO_SEARCH = "for one word, which costs next to nothing"
 
 
 class Utterance:
-    """One answer: what has arrived, what is decoded and who waits for it."""
+    """One answer: what has arrived, what is decoded and who waits for it.
 
-    def __init__(self, first: int = 0) -> None:
+    A ``detector`` listens to each piece as it arrives, so that the end of the answer need not wait for it.
+    """
+
+    def __init__(self, first: int = 0, detector: "Detector | None" = None) -> None:
         self.first = first
         self.next = first
         self.ahead: dict[int, bytes] = {}
@@ -40,6 +48,9 @@ class Utterance:
         self.peeked_by: int | None = None
         self.noise: np.random.Generator | None = None
         self.attempt: Attempt | None = None
+        self.detector = detector
+        self.spoken = 0.0
+        """Seconds of speech that the detector found, and all that came after `ENOUGH_SPEECH` of them."""
 
     def add(self, number: int, pcm: bytes) -> None:
         """Take a piece; those that come early wait for the ones before them, repeated ones are ignored."""
@@ -51,6 +62,15 @@ class Utterance:
         while (piece := self.ahead.pop(self.next, None)) is not None:
             self.pending += piece
             self.next += 1
+            if self.detector is not None:
+                self._measure(self.detector, piece)
+
+    def _measure(self, detector: "Detector", piece: bytes) -> None:
+        if self.spoken < ENOUGH_SPEECH:
+            detector.listen(np.frombuffer(piece, "<i2").astype(np.float32) / np.float32(32768))
+            self.spoken = sum(span.end - span.start for span in detector.spans())
+        else:
+            self.spoken += len(piece) / (SAMPLE_BYTES * RATE)
 
     def complete(self, first: int, last: int) -> bool:
         """Whether exactly these pieces are here."""
@@ -97,6 +117,7 @@ class Attempt(Utterance):
         """Take what has arrived since."""
         self.pending += utterance.pending[self._copied :]
         self._copied, self.touched = len(utterance.pending), utterance.touched
+        self.detector, self.spoken = utterance.detector, utterance.spoken
 
     @property
     def has_work(self) -> bool:
