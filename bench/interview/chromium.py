@@ -23,8 +23,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bench.interview import measures
 from bench.interview.recorded import Recorded, Said
 from bench.interview.scenarios import PLAIN, QUESTIONS, SCENARIOS, Move, Scenario
@@ -44,6 +42,8 @@ ANSWERS_AFTER, AGAIN, GIVES_UP = 0.5, 8.0, 8.0
 """Seconds: before a plain answer; until what was not heard is said again; until "I have finished" is pressed."""
 LOOK_MS = 25
 CHUNK = 0.5
+SILENT = bytes(round(CHUNK * mouth.RATE) * 2)
+"""A chunk that was never stored."""
 FOLLOW_UP = "What was the most difficult part of that for you?"
 HELLO = Move("turn", 0, kind="hello", text="Hello, can you hear me?")
 
@@ -197,31 +197,25 @@ class Person:
             "and first_chunk is not null order by number",
             i=self.one.interview_id,
         )
-        starts: dict[int, list[float]] = {}
-        for run, first, last in rows:
-            pcm = self._sound(run, first, last)
-            if pcm:
-                place = self.recorded.place_of(pcm, between=self.recorded.between_reloads(run))
-                starts.setdefault(run, []).append(place - CHUNK * first)
-        zero = {run: float(np.median(found)) for run, found in starts.items()}
+        zero = {run: self._zero(run, [row for row in rows if row[0] == run]) for run in {row[0] for row in rows}}
         return [
             {"begins": round(zero[run] + CHUNK * first, 3), "ends": round(zero[run] + CHUNK * (last + 1), 3)}
             for run, first, last in rows
-            if run in zero
         ]
 
-    def _sound(self, run: int, first: int, last: int) -> bytes:
-        keys = self.platform.rows(
-            "select storage_key from chunk where interview_id = :i and segment = :s and track = 'voice' "
-            "and number between :f and :l order by number",
+    def _zero(self, run: int, utterances: list[tuple[int, int, int]]) -> float:
+        """Where chunk 0 of a run lies in the recording. All its sound is looked for in one piece, since a sentence alone
+        may be said twice."""
+        stored = self.platform.rows(
+            "select number, storage_key from chunk where interview_id = :i and segment = :s and track = 'voice'",
             i=self.one.interview_id,
             s=run,
-            f=first,
-            l=last,
         )
-        if len(keys) != last - first + 1:
-            return b""  # a piece was lost: its place would be wrong
-        return b"".join((Path(self.platform.env["STORAGE_URL"]) / key).read_bytes() for (key,) in keys)
+        files = {number: Path(self.platform.env["STORAGE_URL"]) / key for number, key in stored}
+        first = min(first for _, first, _ in utterances)
+        numbers = range(first, max(last for *_, last in utterances) + 1)
+        pcm = b"".join(files[number].read_bytes() if number in files else SILENT for number in numbers)
+        return self.recorded.place_of(pcm, between=self.recorded.between_reloads(run)) - CHUNK * first
 
 
 def _key(move: Move) -> str:
