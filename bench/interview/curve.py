@@ -27,7 +27,7 @@ from app.gateways.speech.engines.whisper import WhisperTranscriber
 from app.gateways.speech.ports import SPEECH_RATE
 from app.operations.cli.speech import _host
 from app.settings import Settings
-from bench.interview import measures
+from bench.interview import measures, virtual
 from bench.interview.scenarios import PLAIN
 from bench.interview.voices import QUIET_ROOM, Sound, Voice, moved_apart, people
 from bench.patience import LISTEN, heard, listening, silences
@@ -35,7 +35,6 @@ from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.browser.fake_server import Running, Story
 from tests.hesitations import ENGLISH, FINISHED, Clip
 
-FACTORS = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
 LENGTHS = (1.0, 2.0)
 BEFORE, AFTER = 0.5, 7.0
 """Seconds of the room around each answer: the longest wait has to end in it."""
@@ -44,13 +43,6 @@ LOADS = 60.0
 """Seconds until the speech host of a busy machine has said what it offers."""
 SPEAKS = 2.0
 """Seconds of a reply, for the measures."""
-VARY = """async (factor) => {
-    const { Patience } = await import("/static/js/voice/patience.js");
-    Patience.plain ??= Patience.prototype.speak;
-    Patience.prototype.speak = function speak(...given) { return factor * Patience.plain.apply(this, given); };
-}"""
-
-
 KEEP = "(text) => { (window.kept ??= []).push(JSON.parse(text)); return window.kept.length - 1; }"
 """Samples are given to the page once, as one text: Playwright looks at each single value."""
 LISTEN_AGAIN = f"async ([number, hints]) => ({LISTEN})([...window.kept[number], hints])"
@@ -99,7 +91,7 @@ def main() -> int:
 def heard_answers(*, every: int) -> Iterator[tuple[str, list[Answer], Any]]:
     """Each voice with its answers, and the page that hears them. Raises SystemExit where Chromium is missing."""
     with voice_and_page() as (voice, page), ears(os.environ.get("MODELS_DIR")) as recogniser:
-        page.evaluate(VARY, 1.0)
+        page.evaluate(virtual.VARY, 1.0)
         print(f"words: {recogniser.name}, load {os.getloadavg()[0]:.1f}", flush=True)
         for name, sounds in ((voice.name, [*spoken(voice)]), ("readers of LibriVox", [*read()])):
             answers = [
@@ -172,22 +164,10 @@ def read() -> Iterator[tuple[Sound, bool]]:
 
 def report(name: str, answers: list[Answer], page: Any) -> None:
     print(f"\n{name}: {len(answers)} answers")
-    print("| patience | cut-ins 1 s | cut-ins 2 s | replies to whole answers p50 / p95 ms | all replies p50 / p95 ms |")
-    print("|---|---|---|---|---|")
-    for factor in FACTORS:
-        page.evaluate(VARY, factor)
-        figures = measures.of(answer.talk(page) for answer in answers)
-        cuts = (f"{sum(figures.pauses[length])} of {len(figures.pauses[length])}" for length in LENGTHS)
-        spans = (times(seconds) for seconds in (figures.rested, figures.replies))
-        print(f"| {factor:g} | {' | '.join(cuts)} | {' | '.join(spans)} |", flush=True)
-
-
-def times(seconds: list[float]) -> str:
-    """Median and 95th percentile in milliseconds."""
-    if not seconds:
-        return "–"
-    middle, late = (1000 * float(measures.percentile(seconds, of)) for of in (50, 95))
-    return f"{middle:.0f} / {late:.0f} (n {len(seconds)})"
+    print("\n".join(measures.CURVE))
+    for factor in virtual.FACTORS:
+        page.evaluate(virtual.VARY, factor)
+        print(measures.point(f"{factor:g}", measures.of(answer.talk(page) for answer in answers)), flush=True)
 
 
 if __name__ == "__main__":

@@ -290,6 +290,23 @@ def table(figures: Figures) -> Iterator[str]:
     yield f"| questions asked twice | {figures.questions} | {figures.twice} | | |"
 
 
+CURVE = (
+    "| patience or rule | cut-ins 1 s | cut-ins 2 s | replies to answers that come to rest, p50 / p95 ms | all replies |",
+    "|---|---|---|---|---|",
+)
+"""The head of a table of `point`."""
+
+
+def point(name: str, figures: Figures) -> str:
+    """A row of the curve: the figures with one patience, or one rule."""
+    cuts = (f"{sum(figures.pauses[length])} of {len(figures.pauses[length])}" for length in (1.0, 2.0))
+    spans = []
+    for seconds in (figures.rested, figures.replies):
+        middle, late = (1000 * float(percentile(seconds, of)) for of in (50, 95)) if seconds else (0, 0)
+        spans.append(f"{middle:.0f} / {late:.0f} (n {len(seconds)})" if seconds else "–")
+    return f"| {name} | {' | '.join([*cuts, *spans])} |"
+
+
 def _times(name: str, seconds: list[float], *, p50: float | None = None, p95: float | None = None) -> str:
     goal = ", ".join(f"p{of} ≤ {1000 * ms:.0f}" for of, ms in ((50, p50), (95, p95)) if ms) + " ms"
     if not seconds:

@@ -15,7 +15,7 @@ from typing import Any
 from app.conversation.script.patience import COMPLETE, SHORT, UNFINISHED
 from app.gateways.speech.ports import SPEECH_RATE
 from bench.interview import measures
-from bench.interview.curve import BEFORE, LENGTHS, Answer, heard_answers, times
+from bench.interview.curve import BEFORE, Answer, heard_answers
 from bench.interview.smart_turn import DONE, UNSURE, SmartTurn
 
 NOTICED = 0.2
@@ -129,16 +129,13 @@ def table(found: list[Seen]) -> Iterator[str]:
 
 def by_rule(answers: list[Answer], chances: dict[tuple[Answer, int], float], page: Any) -> Iterator[str]:
     """Markdown: cut-ins and replies with each rule."""
-    yield "| Rule | Cut-ins, 1 s | Cut-ins, 2 s | Replies to whole answers | All replies, p50 / p95 ms |"
-    yield "|---|---|---|---|---|"
+    yield from measures.CURVE
     for name, rule in RULES.items():
         talks = []
         for answer in answers:
             hints = [with_rule(hint, chances[answer, hint["to"]], rule) for hint in answer.hints]
             talks.append(answer.talk(page, hints=hints))
-        figures = measures.of(talks)
-        cuts = (f"{sum(figures.pauses[length])} of {len(figures.pauses[length])}" for length in LENGTHS)
-        yield f"| {name} | {' | '.join(cuts)} | {times(figures.rested)} | {times(figures.replies)} |"
+        yield measures.point(name, measures.of(talks))
 
 
 def with_rule(hint: dict[str, Any], chance: float, rule: Rule | None) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """The twelve candidates on a virtual clock: the page's own modules and the real application, in seconds.
 
-    .venv/bin/python -m bench.interview.virtual FOLDER
+    .venv/bin/python -m bench.interview.virtual FOLDER [--curve]
 
 Plays tests/browser/talks/test_scenarios.py, which writes a stereo recording and a log of each candidate into FOLDER, and
-prints the figures. Words are numbers in the samples and the melody is that of the script, so recognition and detectors
+prints the figures. With --curve, it plays them once for each of several patiences: all that the page waits (patience.js)
+is multiplied by a factor, and FOLDER gets a folder for each. Words are numbers in the samples and the melody is that of the script, so recognition and detectors
 are perfect here: the figures are those of the rules alone, the same on every machine.
 """
 
+import argparse
 import itertools
 import json
 import os
@@ -32,6 +34,12 @@ PATIENCE = 60_000
 """Milliseconds after which a moment that does not come is passed over."""
 NOISE_WORDS = 3
 """Sounds without words in a row: 0.9 s."""
+FACTORS = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
+VARY = """async (factor) => {
+    const { Patience } = await import("/static/js/voice/patience.js");
+    Patience.plain ??= Patience.prototype.speak;
+    Patience.prototype.speak = function speak(...given) { return factor * Patience.plain.apply(this, given); };
+}"""
 WEATHER = {"seed": 3, "latency": [20, 60], "detector": True, "falls": True, "patience": PATIENCE}
 
 
@@ -167,18 +175,31 @@ def _taken(played: Played) -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    if len(sys.argv) != 2:
-        print(__doc__)
-        return 1
-    folder = Path(sys.argv[1])
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("folder", type=Path)
+    asked.add_argument("--curve", action="store_true", help="once for each patience")
+    given = asked.parse_args()
+    if not given.curve:
+        figures, is_passed = _played(given.folder)
+        print("\n".join(measures.table(figures)))
+        return 0 if is_passed else 1
+    print("\n".join(measures.CURVE))
+    for factor in FACTORS:
+        figures, _ = _played(given.folder / f"{factor:g}", factor=factor)
+        print(measures.point(f"{factor:g}", figures), flush=True)
+    return 0
+
+
+def _played(folder: Path, *, factor: float | None = None) -> tuple[measures.Figures, bool]:
+    """All candidates, and whether the test of the page's rules passed."""
     folder.mkdir(parents=True, exist_ok=True)
     test = "tests/browser/talks/test_scenarios.py"
     command = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:randomly", test]
     env = {**os.environ, "INTERVIEW_FOLDER": str(folder.resolve())}
-    ended = subprocess.run(command, cwd=ROOT, env=env, check=False)
-    talks = [measures.read(path) for path in sorted(folder.glob("*.wav"))]
-    print("\n".join(measures.table(measures.of(talks))))
-    return ended.returncode
+    if factor is not None:
+        env["INTERVIEW_PATIENCE"] = str(factor)
+    ended = subprocess.run(command, cwd=ROOT, env=env, check=False, stdout=subprocess.DEVNULL if factor else None)
+    return measures.of(measures.read(path) for path in sorted(folder.glob("*.wav"))), ended.returncode == 0
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     INTERVIEW_FOLDER=/tmp/talks python -m pytest -n0 tests/browser/talks/test_scenarios.py
 
-leaves a stereo recording and a log of each.
+leaves a stereo recording and a log of each. INTERVIEW_PATIENCE multiplies what the page waits.
 """
 
 import os
@@ -34,6 +34,8 @@ def test_no_question_and_no_word_is_lost(
     app: Flask, engines: Gateways, owner: Person, page: Any, folder: Path, scenario: Scenario
 ) -> None:
     theatre = Theatre(app, page, engines, by=owner.organization, flow=a_flow(owner))
+    if factor := os.environ.get("INTERVIEW_PATIENCE"):
+        page.add_init_script(f"({virtual.VARY})({float(factor)})")
     played = theatre.play(virtual.script_of(scenario))
     tape = theatre.evaluate("() => world.candidate.tape")
     assert played.report["over"] == "finished", played.report["log"]
