@@ -159,8 +159,9 @@ def installation(home: Path, sqlite_template: Path, reopen: Reopen) -> Iterator[
     (data / "parley.db").write_bytes(sqlite_template.read_bytes())
     app = reopen(data)
     with app.app_context():
-        owner = person(app, "owner@first.example", organization="First Ltd", role="admin")
-        yield Installation(data, app, owner.member.id)
+        owner_id = person(app, "owner@first.example", organization="First Ltd", role="admin").member.id
+        db.session.rollback()  # a transaction that is left open would keep the commands waiting
+        yield Installation(data, app, owner_id)
         db.session.remove()
 
 

@@ -2,6 +2,8 @@
 
 import json
 import os
+import sqlite3
+from contextlib import closing
 from dataclasses import fields
 from threading import Thread
 
@@ -126,6 +128,16 @@ def test_a_database_file_without_a_schema_is_no_parley(home, monkeypatch):
     monkeypatch.setenv("DATABASE_URL", f"sqlite:///{home}/other.db")
     assert f"no Parley in the database {home / 'other.db'}. Is DATABASE_URL the same" in _run("api-key", "list").stderr
     assert not (home / "other.db").exists()
+
+
+def test_whether_there_is_a_parley_is_known_while_another_process_writes(home, monkeypatch):
+    monkeypatch.setattr("app.core.db.BUSY_SECONDS", 0)
+    file = home / "other.db"
+    with closing(sqlite3.connect(file)) as writer:
+        writer.executescript("PRAGMA journal_mode = wal; CREATE TABLE other (id)")
+        writer.execute("BEGIN IMMEDIATE")
+        monkeypatch.setenv("DATABASE_URL", f"sqlite:///{file}")
+        assert f"no Parley in the database {file}" in _run("api-key", "list").stderr
 
 
 def test_migrate_brings_an_empty_database_up_and_may_be_repeated(home):

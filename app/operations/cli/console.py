@@ -105,13 +105,14 @@ _ABSENT = (
 def _has_schema(url: "URL") -> bool:
     """Whether anything has ever migrated the database. Raises OSError and SQLAlchemyError."""
     from app.core import migrate
+    from app.core.db import reading
 
     file = _file_of(url)
     if file is not None and not _has_bytes(file):  # SQLite would create it
         return False
     engine = migrate.engine_for(url.render_as_string(hide_password=False))
     try:
-        with engine.connect() as connection:
+        with reading(), engine.connect() as connection:  # who only looks does not wait for the one writer of SQLite
             return migrate.revision_of(connection) is not None
     finally:
         engine.dispose()
