@@ -4,8 +4,9 @@
 
 Plays tests/browser/talks/test_scenarios.py, which writes a stereo recording and a log of each candidate into FOLDER, and
 prints the figures. With --curve, it plays them once for each of several patiences: all that the page waits (patience.js)
-is multiplied by a factor, and FOLDER gets a folder for each. Words are numbers in the samples and the melody is that of the script, so recognition and detectors
-are perfect here: the figures are those of the rules alone, the same on every machine.
+is multiplied by a factor, and FOLDER gets a folder for each. Words are numbers in the samples and the melody is that of
+the script, so recognition and detectors are perfect here: the figures are those of the rules alone, the same on every
+machine.
 """
 
 import argparse
