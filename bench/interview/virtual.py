@@ -36,11 +36,13 @@ PATIENCE = 60_000
 NOISE_WORDS = 3
 """Sounds without words in a row: 0.9 s."""
 FACTORS = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
+"""Of patience, in the curve."""
 VARY = """async (factor) => {
     const { Patience } = await import("/static/js/voice/patience.js");
     Patience.plain ??= Patience.prototype.speak;
     Patience.prototype.speak = function speak(...given) { return factor * Patience.plain.apply(this, given); };
 }"""
+"""In a page: all that it waits, multiplied by the factor."""
 WEATHER = {"seed": 3, "latency": [20, 60], "detector": True, "falls": True, "patience": PATIENCE}
 
 
