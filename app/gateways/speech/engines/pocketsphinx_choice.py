@@ -32,6 +32,8 @@ UNEXPLAINED = 2.5
 """The first measure where the words heard at first cannot explain the sound: then likeness to the saying decides."""
 BEAMS = {"beam": 1e-64, "pbeam": 1e-64, "wbeam": 1e-48}
 """Wider than pocketsphinx's own, under which the end of a longer saying is not reached."""
+STATES = 500
+"""Searched per frame at most. Sound that fits no saying would keep up to 2,000 and take half as long again."""
 
 Found = tuple[str, float, float, float]
 Sayings = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
@@ -118,7 +120,7 @@ class Chooser:
     def __init__(self) -> None:
         import pocketsphinx
 
-        self._decoder = pocketsphinx.Decoder(loglevel="FATAL", lm=None, fsgusefiller=False, **BEAMS)
+        self._decoder = pocketsphinx.Decoder(loglevel="FATAL", lm=None, fsgusefiller=False, maxhmmpf=STATES, **BEAMS)
         self._decoder.add_keyphrase(NO_SEARCH, "nothing")
         self._plain_means = self._decoder.get_cmn(update=False)
         self._names: dict[Sayings, str] = {}
