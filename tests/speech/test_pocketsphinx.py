@@ -16,7 +16,7 @@ from app.core.errors import GatewayError
 from app.gateways.speech.believing import was_measured
 from app.gateways.speech.engines import pocketsphinx, pocketsphinx_child
 from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
-from app.gateways.speech.engines.pocketsphinx_utterance import ENOUGH_SPEECH
+from app.gateways.speech.engines.pocketsphinx_utterance import BLOCK, ENOUGH_SPEECH
 from app.gateways.speech.ports import SAMPLE_BYTES, SPEECH_RATE
 from app.gateways.speech.silence import speech_seconds
 from app.gateways.speech.sound import seconds
@@ -134,6 +134,37 @@ def test_an_answer_that_goes_on_after_a_try_is_decoded_from_its_beginning(sphinx
     assert sphinx.peek("left", last=0, language="en-US", seconds=20) is not None
     sphinx.drop("left")
     assert sphinx.peek("left", last=0, language="en-US", seconds=20) is None
+
+
+def settle(desk) -> None:
+    while desk.step():
+        pass
+
+
+@pytest.mark.parametrize("asked", ["finish", "peek"])
+@pytest.mark.parametrize("worked", [0, 1, 2], ids=["just begun again", "half decoded", "nearly decoded"])
+def test_an_answer_that_ends_when_it_is_begun_again_waits_for_what_is_decoded_soonest(samples, asked, worked):
+    sent = []
+    desk = pocketsphinx_child.Desk(SimpleNamespace(send=sent.append))
+    pieces = pieces_of(samples[1].pcm)[: 5 + worked]
+    for number, piece in enumerate(pieces):
+        desk.take(None, "feed", "a", number, piece)
+        if number < 4:
+            settle(desk)
+        elif number < len(pieces) - 1:
+            for _ in range(6):
+                desk.step()
+    desk.take(7, asked, "a", *((0, len(pieces) - 1) if asked == "finish" else (len(pieces) - 1,)))
+    blocks = len(pieces[-1]) // BLOCK
+    for _ in range(blocks + 1):
+        desk.step()
+    answers = [found for number, _, found in sent if number == 7]
+    assert len(answers) == 1
+    words = answers[0][1] if asked == "finish" else answers[0]
+    assert words[-1][2] > 2
+    settle(desk)
+    desk.take(None, "drop", "a")
+    assert len(desk._recogniser._free) == desk._recogniser._made  # no decoder is kept
 
 
 def test_two_speakers_at_once_do_not_mix(sphinx, samples):

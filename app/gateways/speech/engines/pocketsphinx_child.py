@@ -152,11 +152,9 @@ class Desk:
             self._attempt(utterance)
 
     def _attempt(self, utterance: Utterance) -> Attempt:
-        attempt = utterance.attempt
-        if attempt is None or attempt.broken:
-            utterance.attempt = attempt = Attempt()
-        attempt.catch_up(utterance)
-        return attempt
+        if utterance.attempt is None or utterance.attempt.broken:
+            utterance.attempt = Attempt(utterance)
+        return utterance.attempt
 
     def _drop(self, _number: None, key: str) -> None:
         if utterance := self._streams.pop(key, None):
@@ -166,9 +164,12 @@ class Desk:
     def _give_up_attempt(self, utterance: Utterance) -> None:
         attempt, utterance.attempt = utterance.attempt, None
         if attempt is not None:
-            self._recogniser.give_back(attempt)
-            if attempt.peeked_by is not None:
-                self._connection.send((attempt.peeked_by, None, None))
+            self._give_up(attempt)
+
+    def _give_up(self, utterance: Utterance) -> None:
+        self._recogniser.give_back(utterance)
+        if utterance.peeked_by is not None:
+            self._connection.send((utterance.peeked_by, None, None))
 
     def _finish(self, number: int, key: str, *pieces: int) -> None:
         utterance = self._streams.get(key)
@@ -177,11 +178,13 @@ class Desk:
             self._connection.send((number, None, None))
             return
         attempt = utterance.attempt
-        is_short = utterance.decoder is None and len(utterance.pending) < WARM_UP
-        if is_short and attempt is not None and attempt.decoder is not None:
-            attempt.catch_up(utterance)
-            self._streams[key] = utterance = attempt
-        utterance.asked_by = number
+        if attempt is None or not attempt.is_ahead_of(utterance):
+            self._give_up_attempt(utterance)
+            utterance.asked_by = number
+            return
+        self._give_up(utterance)
+        attempt.spoken, attempt.asked_by = utterance.spoken, number
+        self._streams[key] = attempt
 
     def _peek(self, number: int, key: str, last: int) -> None:
         """The words up to piece ``last`` without ending the utterance; None where these pieces are not here."""
@@ -190,6 +193,8 @@ class Desk:
             self._connection.send((number, None, None))
         elif utterance.decoder is None and len(utterance.pending) < WARM_UP:
             self._attempt(utterance).peeked_by = number
+        elif utterance.attempt is not None and utterance.attempt.is_ahead_of(utterance):
+            utterance.attempt.peeked_by = number
         else:
             utterance.peeked_by = number
 
@@ -219,12 +224,13 @@ class Desk:
         """Decode one block of the most urgent utterance; False if there is nothing to do."""
         everyone = self._everyone()
         waiting = [one for one in everyone if one.has_work]
-        waiting.sort(key=lambda one: (not one.is_waited_for, isinstance(one, Attempt), len(one.pending)))
+        waiting.sort(key=lambda one: (not one.is_waited_for, one.yields_to(waiting), len(one.pending)))
         for utterance in waiting:
             if utterance.decoder is None and not self._recogniser.lend(utterance, everyone):
                 continue
-            self._give_up_attempt(utterance)
             self._work(utterance)
+            if utterance.has_caught_up:
+                self._give_up_attempt(utterance)
             return True
         return False
 

@@ -62,6 +62,9 @@ class Utterance:
         while (piece := self.ahead.pop(self.next, None)) is not None:
             self.pending += piece
             self.next += 1
+            if self.attempt is not None:
+                self.attempt.pending += piece
+                self.attempt.touched = self.touched
             if self.detector is not None:
                 self._measure(self.detector, piece)
 
@@ -85,9 +88,19 @@ class Utterance:
         return self.is_waited_for or len(self.pending) >= enough
 
     @property
+    def has_caught_up(self) -> bool:
+        """Whether it is decoded as far as it has arrived."""
+        return self.decoder is not None and len(self.pending) < BLOCK
+
+    @property
     def is_waited_for(self) -> bool:
         """Whether someone wants its words now."""
         return self.asked_by is not None or self.peeked_by is not None
+
+    def yields_to(self, others: "list[Utterance]") -> bool:
+        """Whether one of these is decoded first, however little of this one is left."""
+        del others
+        return False
 
     def take_block(self) -> bytes:
         """The next samples to decode."""
@@ -104,20 +117,26 @@ class Utterance:
 
 
 class Attempt(Utterance):
-    """An answer that is too short yet to be begun, decoded all the same where a decoder is free.
+    """The beginning of an answer, decoded before there is enough of it for the cepstral means, where a decoder is free.
 
-    If it ends soon, its words are here at once and it is not decoded again; if it goes on, it is begun properly.
+    If the answer ends soon, its words are here at once. If it goes on, it is decoded again from its beginning, and the
+    attempt is kept until that has caught up: else an answer that ends then would wait for two seconds of sound.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, utterance: Utterance) -> None:
         super().__init__()
-        self._copied = 0
+        self.pending += utterance.pending
+        self.touched = utterance.touched
+        self.detector = utterance.detector
+        self._whole = utterance
 
-    def catch_up(self, utterance: Utterance) -> None:
-        """Take what has arrived since."""
-        self.pending += utterance.pending[self._copied :]
-        self._copied, self.touched = len(utterance.pending), utterance.touched
-        self.detector, self.spoken = utterance.detector, utterance.spoken
+    def yields_to(self, others: list[Utterance]) -> bool:
+        """To every answer that is not its own."""
+        return any(one is not self._whole and not isinstance(one, Attempt) for one in others)
+
+    def is_ahead_of(self, utterance: Utterance) -> bool:
+        """Whether its words can be there sooner."""
+        return self.decoder is not None and len(self.pending) < len(utterance.pending)
 
     @property
     def has_work(self) -> bool:
