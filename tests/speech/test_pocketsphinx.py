@@ -142,11 +142,11 @@ def settle(desk) -> None:
 
 
 @pytest.mark.parametrize("asked", ["finish", "peek"])
-@pytest.mark.parametrize("worked", [0, 1, 2], ids=["just begun again", "half decoded", "nearly decoded"])
-def test_an_answer_that_ends_when_it_is_begun_again_waits_for_what_is_decoded_soonest(samples, asked, worked):
+@pytest.mark.parametrize("more", [0, 1, 2], ids=["just begun again", "half a second later", "a second later"])
+def test_an_answer_that_ends_when_it_is_begun_again_waits_for_what_is_decoded_soonest(samples, asked, more):
     sent = []
     desk = pocketsphinx_child.Desk(SimpleNamespace(send=sent.append))
-    pieces = pieces_of(samples[1].pcm)[: 5 + worked]
+    pieces = pieces_of(samples[1].pcm)[: 5 + more]
     for number, piece in enumerate(pieces):
         desk.take(None, "feed", "a", number, piece)
         if number < 4:

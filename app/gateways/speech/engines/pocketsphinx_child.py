@@ -128,6 +128,14 @@ def _audible(pcm: bytes) -> bytes:
     return one.noisy(pcm)
 
 
+def _urgency(one: Utterance, waiting: list[Utterance]) -> tuple[bool, bool, int]:
+    """First what someone waits for, then answers before attempts at other answers, then what is soon done."""
+    yields = isinstance(one, Attempt) and any(
+        other is not one.whole and not isinstance(other, Attempt) for other in waiting
+    )
+    return not one.is_waited_for, yields, len(one.pending)
+
+
 class Desk:
     """Takes requests and decides which utterance is decoded next."""
 
@@ -178,7 +186,7 @@ class Desk:
             self._connection.send((number, None, None))
             return
         attempt = utterance.attempt
-        if attempt is None or not attempt.is_ahead_of(utterance):
+        if attempt is None or not attempt.is_ahead:
             self._give_up_attempt(utterance)
             utterance.asked_by = number
             return
@@ -193,7 +201,7 @@ class Desk:
             self._connection.send((number, None, None))
         elif utterance.decoder is None and len(utterance.pending) < WARM_UP:
             self._attempt(utterance).peeked_by = number
-        elif utterance.attempt is not None and utterance.attempt.is_ahead_of(utterance):
+        elif utterance.attempt is not None and utterance.attempt.is_ahead:
             utterance.attempt.peeked_by = number
         else:
             utterance.peeked_by = number
@@ -224,7 +232,7 @@ class Desk:
         """Decode one block of the most urgent utterance; False if there is nothing to do."""
         everyone = self._everyone()
         waiting = [one for one in everyone if one.has_work]
-        waiting.sort(key=lambda one: (not one.is_waited_for, one.yields_to(waiting), len(one.pending)))
+        waiting.sort(key=lambda one: _urgency(one, waiting))
         for utterance in waiting:
             if utterance.decoder is None and not self._recogniser.lend(utterance, everyone):
                 continue

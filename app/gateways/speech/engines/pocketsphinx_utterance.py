@@ -97,11 +97,6 @@ class Utterance:
         """Whether someone wants its words now."""
         return self.asked_by is not None or self.peeked_by is not None
 
-    def yields_to(self, others: "list[Utterance]") -> bool:
-        """Whether one of these is decoded first, however little of this one is left."""
-        del others
-        return False
-
     def take_block(self) -> bytes:
         """The next samples to decode."""
         block = bytes(self.pending[:BLOCK])
@@ -128,15 +123,12 @@ class Attempt(Utterance):
         self.pending += utterance.pending
         self.touched = utterance.touched
         self.detector = utterance.detector
-        self._whole = utterance
+        self.whole = utterance
 
-    def yields_to(self, others: list[Utterance]) -> bool:
-        """To every answer that is not its own."""
-        return any(one is not self._whole and not isinstance(one, Attempt) for one in others)
-
-    def is_ahead_of(self, utterance: Utterance) -> bool:
-        """Whether its words can be there sooner."""
-        return self.decoder is not None and len(self.pending) < len(utterance.pending)
+    @property
+    def is_ahead(self) -> bool:
+        """Whether its words can be there sooner than those of the whole answer."""
+        return self.decoder is not None and len(self.pending) < len(self.whole.pending)
 
     @property
     def has_work(self) -> bool:
