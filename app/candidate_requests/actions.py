@@ -28,6 +28,7 @@ from app.interviews.models import Interview
 
 REQUEST_WAITING = "request_waiting"
 """The notice about a request that a member has to answer."""
+REPLIED = "Someone else has replied to this request. Your reply was not saved. Read the other one first."
 ERASED = "Everything about this interview has been erased."
 AT_ONCE = frozenset({Different.MORE_TIME, Different.TEXT})
 """Granted immediately: they cost nothing, and waiting for an answer would itself exclude someone."""
@@ -110,25 +111,39 @@ def set_answer_days(organization: Organization, days: dict[RequestKind, int], *,
         write_audit(organization, action="organization.answer_days", subject=organization.id, by=by, details=wanted)
 
 
-def answer(candidate_request: CandidateRequest, *, state: RequestState, words: str | None, by: TeamMember) -> None:
+def answer(
+    candidate_request: CandidateRequest,
+    *,
+    state: RequestState,
+    words: str | None,
+    by: TeamMember,
+    seen: str | None = None,
+) -> None:
     """Record a member's decision, or change it. ``words`` are shown to the candidate.
 
-    Raises Rejected for no decision or a text that is too long, Conflict if someone else has just answered.
+    ``seen`` is the ``reply_version`` that the member saw; without it, that of the row as it was read counts. Raises
+    Rejected for no decision or a text that is too long, Conflict if there is a newer reply.
     """
     if state is RequestState.OPEN:
         raise Rejected("Choose granted, declined or done.", field="state")
     if words is not None and len(words) > LONGEST_ANSWER:
         raise Rejected(f"The reply has {len(words)} characters. The maximum is {LONGEST_ANSWER}.", field="answer")
+    if seen is not None and seen != candidate_request.reply_version:
+        raise Conflict(REPLIED)
     before = candidate_request.state
     statement = (
         sa.update(CandidateRequest)
-        .where(CandidateRequest.id == candidate_request.id, CandidateRequest.state == before)
+        .where(
+            CandidateRequest.id == candidate_request.id,
+            CandidateRequest.state == before,
+            CandidateRequest.decided_at == candidate_request.decided_at,
+        )
         .values(state=state, answer=words, decided_at=clock.now(), decided_by_id=by.id)
     )
     changed = db.changed(statement) == 1
     db.session.refresh(candidate_request)
     if not changed:
-        raise Conflict("Someone else has just replied to this request. Read that reply first.")
+        raise Conflict(REPLIED)
     details = {
         "kind": candidate_request.kind.value,
         "from": before.value,

@@ -87,6 +87,11 @@ class CandidateRequest(Base):
     decided_by: Mapped[TeamMember | None] = relationship()
 
     @property
+    def reply_version(self) -> str:
+        """Another one after each reply; empty before the first."""
+        return self.decided_at.isoformat() if self.decided_at else ""
+
+    @property
     def flow_id(self) -> str:
         """The flow of its interview."""
         return self.interview.flow_id

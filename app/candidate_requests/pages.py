@@ -82,7 +82,7 @@ def answer(wish_id: str) -> AnyResponse:
     interview_id = candidate_request.interview_id
     try:
         state, words = _answer_of(form)
-        actions.answer(candidate_request, state=state, words=words, by=member)
+        actions.answer(candidate_request, state=state, words=words, by=member, seen=form.seen.data or "")
     except (Rejected, Conflict) as refusal:
         db.session.rollback()
         flash(refusal.message, "bad")

@@ -1,5 +1,7 @@
 """What candidates ask for: kept once, granted at once where it costs nobody anything, answered by people."""
 
+import html
+import re
 import threading
 from datetime import timedelta
 
@@ -211,6 +213,33 @@ def test_a_recruiter_answers_on_the_interviews_page(app: Flask, interview: Inter
     page = browser.get(f"/interviews/{interview.id}").get_data(as_text=True)
     assert "We will call you." in page
     assert "Colleague" in page
+
+
+def test_a_member_cannot_overwrite_a_reply_that_they_have_not_seen(
+    interview: Interview, owner: Person, colleague: Person
+) -> None:
+    candidate_request = actions.ask(interview, different("person"))
+    db.session.commit()
+    path, mine, theirs = f"/requests/{candidate_request.id}/answer", owner.browser, colleague.browser
+
+    def seen() -> str:
+        page = mine.get(f"/interviews/{interview.id}").get_data(as_text=True)
+        found = re.search(r'name="seen" value="([^"]*)"', page)
+        assert found
+        return html.unescape(found[1])
+
+    old = seen()
+    theirs.post(path, data={"state": "granted", "answer": "We will call you.", "seen": old})
+    # The same status again, with other words: the status alone does not tell that there is a newer reply.
+    theirs.post(path, data={"state": "granted", "answer": "We will call you on Monday.", "seen": seen()})
+    for stale in (old, "2026-01-01T00:00:00+00:00", "odd"):
+        mine.post(path, data={"state": "declined", "answer": "No.", "seen": stale})
+        assert "Your reply was not saved" in mine.get(f"/interviews/{interview.id}").get_data(as_text=True)
+        db.session.expire_all()
+        assert candidate_request.answer == "We will call you on Monday."
+    mine.post(path, data={"state": "declined", "answer": "No.", "seen": seen()})
+    db.session.expire_all()
+    assert (candidate_request.state, candidate_request.answer) == (RequestState.DECLINED, "No.")
 
 
 @pytest.mark.parametrize("form", [{"state": "open"}, {"state": ""}, {"state": "done", "answer": "\x00"}, {}])
