@@ -58,6 +58,7 @@ def move(candidate: Candidate, wanted: Wanted) -> bool:
         change = actions.move(candidate, wanted.status, by=None, note=note, grounds=grounds, seen=wanted.seen)
     if change is None:
         return False
+    change.is_by_api_key = True
     details: dict[str, object] = {"through": "/v1"}
     if decider is not None:
         actions.note_review(candidate)

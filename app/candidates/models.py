@@ -197,7 +197,7 @@ class SavedView(Base):
 
 
 class StatusChange(Base):
-    """One move, numbered per candidate; ``by_id`` is null if Parley itself moved the candidate."""
+    """One move, numbered per candidate. ``by_id`` is null if Parley itself moved the candidate, or a program did."""
 
     __tablename__ = "status_change"
     __table_args__ = (sa.UniqueConstraint("candidate_id", "number"),)
@@ -210,6 +210,7 @@ class StatusChange(Base):
     by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
     at: Mapped[CreatedAt]
     note: Mapped[str | None] = mapped_column(sa.Text)
+    is_by_api_key: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 
     by: Mapped[TeamMember | None] = relationship()
 

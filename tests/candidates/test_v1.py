@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from app.accounts import actions as accounts
 from app.accounts.models import AuditEntry, Role
+from app.candidates import actions as candidates
 from app.candidates import statuses
 from app.candidates.models import Candidate, DecisionRecord, StatusChange
 from app.candidates.queries import history_of
@@ -159,6 +160,18 @@ def test_others_candidates_are_not_listed_and_refused_by_id(owner: Person, outsi
     for name, status in (("interview_flow_id", 403), ("team_id", 403)):
         foreign_id = foreign.flow_id if name == "interview_flow_id" else outsider.team.id
         assert owner.api("GET", f"/v1/candidates?{name}={foreign_id}").status_code == status
+
+
+def test_the_history_tells_a_move_with_a_key_from_parleys_own(owner: Person, make_candidate: Made) -> None:
+    candidate = make_candidate()
+    candidates.move(candidate, "interviewed", by=None)
+    db.session.commit()
+    assert "with an API key" not in owner.browser.get(f"/candidates/{candidate.id}").text
+    assert move(owner, candidate, status="withdrawn").status_code == 200
+    assert moves_of(candidate) == [("interviewed", "withdrawn"), ("invited", "interviewed")]
+    page = " ".join(owner.browser.get(f"/candidates/{candidate.id}").text.split())
+    assert page.index("with an API key") < page.index("automatically")
+    assert page.count("with an API key") == 1
 
 
 def test_a_decision_leaves_history_record_event_and_audit(owner: Person, make_flow: Made, make_candidate: Made) -> None:
