@@ -222,6 +222,17 @@ def test_a_preview_that_is_over_takes_nothing_more(trial: Trial) -> None:
     assert trial.browser.post(f"{trial.base}/feedback", data={}).status_code == 422
 
 
+def test_nothing_that_was_said_stays_in_memory_after_the_end(trial: Trial) -> None:
+    trial.post("/start", mode="text")
+    trial.post("/turns/1", kind="begin")
+    for turn in (2, 3):
+        trial.post(f"/turns/{turn}", kind="text", text="I drove a wheelchair taxi.")
+    kept = next(reversed(sittings._previews.values()))
+    assert "taxi" in repr(kept.place)
+    trial.post("/finish", segments=[])
+    assert "taxi" not in repr(kept)
+
+
 def test_a_chosen_language_stays_until_the_end(trial: Trial) -> None:
     assert 'lang="de-DE" selected' in trial.get("?lang=de-DE").text
     trial.post("/start", mode="text")

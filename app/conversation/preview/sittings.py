@@ -157,6 +157,7 @@ class Preview:
     def end(self) -> None:
         """Over: what was heard and said is forgotten at once, so that the end can be shown and nothing else."""
         self.is_over, self.sounds, self.last = True, {}, None
+        self.place = Place(phase=self.place.phase, question=self.place.question)
         with self._hearing:
             self.voice.clear()
 
