@@ -15,4 +15,4 @@ def likely_minutes(questions: int, *, most: int) -> int:
 
 def minutes_left(questions: int, *, most: float) -> int:
     """About how many minutes ``questions`` more take, in steps of five; 0 means only a few. Never beyond ``most``."""
-    return STEP * round(min(most, MOST_LEFT, MINUTES_PER_QUESTION * questions) / STEP)
+    return min(STEP * round(MINUTES_PER_QUESTION * questions / STEP), STEP * int(min(most, MOST_LEFT) // STEP))

@@ -16,7 +16,7 @@ from app.conversation.models import Agreement, Sitting
 from app.core import clock
 from app.core.db import db
 from app.flows.flow_script import FlowScript
-from app.flows.length import likely_minutes
+from app.flows.length import likely_minutes, minutes_left
 from app.interviews.models import Stage
 from app.interviews.recordings.models import Chunk
 from app.web.languages import LANGUAGES
@@ -40,6 +40,14 @@ def text_of(client: Browser, path: str) -> str:
 )
 def test_how_long_it_takes_is_guessed_from_the_questions(questions: int, most: int, expected: int) -> None:
     assert likely_minutes(questions, most=most) == expected
+
+
+@pytest.mark.parametrize(
+    ("questions", "most", "expected"),
+    [(0, 30, 0), (1, 30, 0), (2, 30, 5), (4, 30, 10), (4, 8, 5), (4, 4, 0), (30, 90, 40), (30, 12, 10)],
+)
+def test_what_is_left_is_told_in_fives_and_never_beyond_the_limit(questions: int, most: float, expected: int) -> None:
+    assert minutes_left(questions, most=most) == expected
 
 
 def test_the_invitation_says_how_long_and_what_is_judged(client: Browser, scripted: Flask, book: Made) -> None:
