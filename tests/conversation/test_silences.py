@@ -3,6 +3,7 @@
 import base64
 from typing import Any
 
+import numpy as np
 import pytest
 
 from app.conversation.script.patience import COMPLETE, UNFINISHED, UNKNOWN
@@ -10,6 +11,7 @@ from app.core.errors import GatewayError
 from app.operations.demo.candidate import Candidate, Refused, Talk
 from app.operations.demo.tape import Tape
 from tests.factories import Made
+from tests.speech.pieces import PREROLL, opus_piece
 
 from .conftest import Candidates, hiss, sound
 from .fakes import ScriptedTranscriber
@@ -50,6 +52,37 @@ def test_the_beginning_of_a_chunk_goes_to_the_recogniser(talking: Candidate, hea
     begun = sound(0.5, 3)[:4000]
     judged = pause(talking, last_chunk=3, begun=base64.b64encode(begun).decode())
     assert (judged["text"], hears.begun) == (WHOLE, [(3, begun)])
+
+
+def test_the_beginning_of_a_chunk_comes_in_the_form_of_whole_chunks(
+    talking: Candidate, hears: ScriptedTranscriber
+) -> None:
+    """Plain where the browser encodes nothing; else in a codec, as the recogniser gets the rest of the voice."""
+    samples = (3000 * np.sin(np.arange(8000) / 9)).astype("<i2")
+    samples[5000:] = 0
+    for content in (samples.tobytes(), opus_piece(np.pad(samples, (PREROLL, 320)))):
+        hears.peeks, hears.begun = [WHOLE], []
+        judged = pause(talking, last_chunk=3, begun=base64.b64encode(content).decode(), begun_samples=5000)
+        assert judged["text"] == WHOLE
+        ((number, begun),) = hears.begun
+        heard = np.frombuffer(begun, "<i2").astype(float)
+        assert (number, len(heard)) == (3, 5000)
+        assert np.corrcoef(heard, samples[:5000])[0, 1] > 0.9
+    assert begun != samples[:5000].tobytes()
+
+
+@pytest.mark.parametrize("content", [b"PV\x02", b"PV\x02" + bytes(400), bytes(15_998), bytes(16_002)])
+def test_a_beginning_that_is_no_piece_is_refused(talking: Candidate, content: bytes) -> None:
+    body = {**SO_FAR, "last_chunk": 3, "begun": base64.b64encode(content).decode(), "begun_samples": 5000}
+    refused = talking.ask("POST", "/turns/2/silence", json=body)
+    assert (refused.status_code, refused.json()["field"]) == (422, "begun")
+
+
+@pytest.mark.parametrize("count", [0, 8000, "many", 1.5])
+def test_a_count_that_no_beginning_has_is_refused(talking: Candidate, count: object) -> None:
+    begun = base64.b64encode(bytes(16_000)).decode()
+    refused = talking.ask("POST", "/turns/2/silence", json={**SO_FAR, "begun": begun, "begun_samples": count})
+    assert (refused.status_code, refused.json()["field"]) == (422, "begun_samples")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from app.core.errors import GatewayError
 from app.gateways.speech.believing import was_measured
 from app.gateways.speech.engines import pocketsphinx, pocketsphinx_child
 from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
-from app.gateways.speech.engines.pocketsphinx_utterance import BLOCK, ENOUGH_SPEECH
+from app.gateways.speech.engines.pocketsphinx_utterance import AFTERGLOW, BLOCK, ENOUGH_SPEECH, Utterance
 from app.gateways.speech.ports import SAMPLE_BYTES, SPEECH_RATE
 from app.gateways.speech.silence import speech_seconds
 from app.gateways.speech.sound import seconds
@@ -154,7 +154,7 @@ def test_an_answer_that_ends_when_it_is_begun_again_waits_for_what_is_decoded_so
         elif number < len(pieces) - 1:
             for _ in range(6):
                 desk.step()
-    desk.take(7, asked, "a", *((0, len(pieces) - 1) if asked == "finish" else (len(pieces) - 1,)))
+    desk.take(7, asked, "a", *((0, len(pieces) - 1) if asked == "finish" else (len(pieces) - 1, b"")))
     blocks = len(pieces[-1]) // BLOCK
     for _ in range(blocks + 1):
         desk.step()
@@ -298,6 +298,58 @@ def test_words_can_be_read_while_the_answer_goes_on(sphinx, samples, wer):
     assert sphinx.peek("peeked", last=3 + len(pieces), language="en-US", seconds=20) is None
     heard = sphinx.finish("peeked", first=3, last=2 + len(pieces), language="en-US", pcm=not_needed)
     assert wer(sample.text, heard.text) < 0.5
+
+
+@pytest.mark.parametrize("pieces", [4, 9])
+def test_the_beginning_of_a_piece_is_heard_before_the_rest_of_it(sphinx, samples, wer, pieces):
+    """Of an answer that is still being tried, and of one that is decoded as it comes."""
+    room = np.random.default_rng(3).normal(0, 8, PIECE).astype("<i2").tobytes()
+    voice = samples[1].pcm[: (pieces - 1) * PIECE + PIECE * 2 // 5]
+    whole = pieces_of((voice + room)[: pieces * PIECE])
+    for number, piece in enumerate(whole[:-1]):
+        sphinx.feed("begun", number, piece, language="en-US")
+    ask = {"last": pieces - 1, "language": "en-US", "seconds": 20}
+    assert sphinx.peek("begun", **ask) is None
+    assert sphinx.peek("begun", **{**ask, "last": pieces}, begun=whole[-1]) is None, "a piece before it is missing"
+    early = [sphinx.peek("begun", **ask, begun=whole[-1][: PIECE * share // 5]) for share in (2, 4)]
+    sphinx.feed("begun", pieces - 1, whole[-1], language="en-US")
+    heard = sphinx.finish("begun", first=0, last=pieces - 1, language="en-US", pcm=not_needed)
+    for number, piece in enumerate(whole):
+        sphinx.feed("plain", number, piece, language="en-US")
+    sphinx.peek("plain", **ask)
+    plain = sphinx.finish("plain", first=0, last=pieces - 1, language="en-US", pcm=not_needed)
+    assert heard.spoken == pytest.approx(plain.spoken, abs=0.1)
+    assert len(early[0].split()) <= len(early[1].split())
+    assert max(wer(plain.text, heard.text), wer(heard.text, early[1])) < 0.3
+
+
+def test_sound_after_the_answers_last_piece_is_in_no_answer(sphinx, samples):
+    whole, decoded = samples[1].pcm[: 4 * PIECE], []
+    for number, piece in enumerate(pieces_of(whole)):
+        sphinx.feed("ended", number, piece, language="en-US")
+    assert sphinx.peek("ended", last=4, language="en-US", seconds=20, begun=samples[2].pcm[: PIECE // 2]) is not None
+    heard = sphinx.finish("ended", first=0, last=3, language="en-US", pcm=lambda: decoded.append(whole) or whole)
+    assert decoded == [whole]
+    assert heard.words[-1].end <= seconds(whole, SPEECH_RATE) + 0.05
+
+
+@pytest.mark.parametrize("loudness", [0, 60])
+def test_silence_at_the_end_is_not_decoded_while_a_candidate_waits(loudness):
+    """A room as loud as in the pause before it is left out; a word in it, or a louder room, never is."""
+    room = np.random.default_rng(3).normal(0, loudness, PIECE // 2).astype("<i2").tobytes()
+    word = np.random.default_rng(4).normal(0, 400, PIECE // 20).astype("<i2").tobytes()  # 50 ms
+    for later, left in ((room[: PIECE // 2], 0), (word + room[: PIECE // 2 - len(word)], len(word) + AFTERGLOW * 320)):
+        utterance = Utterance(5)
+        utterance.add(5, room)
+        utterance.begin(6, room[: PIECE // 2])
+        assert (utterance.has(6), utterance.complete(5, 6)) == (True, False)
+        utterance.pending.clear()
+        utterance.add(6, room[: PIECE // 2] + later)
+        assert (utterance.complete(5, 6), len(utterance.pending)) == (True, PIECE // 2)
+        utterance.leave_out_silence(utterance.quiet)
+        assert len(utterance.pending) == left
+        utterance.add(7, room)
+        assert utterance.quiet is None, "someone may have spoken since"
 
 
 def test_whoever_cannot_wait_gets_nothing_and_nothing_breaks(sphinx, samples):

@@ -11,7 +11,7 @@ from app.conversation.models import TurnKind
 from app.conversation.preview.pages import current, pages, prompt
 from app.conversation.preview.sittings import Forgetful, Preview
 from app.conversation.protocol import schemas, under_way
-from app.conversation.protocol.chunks import decoded
+from app.conversation.protocol.chunks import beginning, decoded
 from app.conversation.protocol.sound import form_asked, in_form, sound_file
 from app.conversation.script.machine import Kind, WrongMoment, so_far
 from app.conversation.speaking import say
@@ -71,7 +71,7 @@ def judge_silence(number: int) -> Response:
     )
     if not body["interrupts"]:
         before = so_far(preview.place) if body["continues"] else ""
-        judged = silences.pause(transcriber, key, last=last, language=language, begun=body["begun"], before=before)
+        judged = silences.pause(transcriber, key, last=last, language=language, begun=beginning(body), before=before)
         return jsonify(judged)
     called = silences.call(
         transcriber,

@@ -9,7 +9,7 @@ import hashlib
 import re
 import secrets
 from dataclasses import dataclass, field
-from typing import IO
+from typing import IO, Any
 
 from flask import Response, jsonify, request
 from flask_smorest import abort
@@ -196,6 +196,16 @@ def decoded(content: bytes) -> bytes:
     if not is_coded(content):
         raise Undecodable("a piece of another length")
     return gateways.current().codec.decode(content)
+
+
+def beginning(body: dict[str, Any]) -> bytes:
+    """The samples of the chunk that a silence has ``begun``. Raises Rejected. Slow."""
+    if body["begun_samples"] is None:
+        return bytes(body["begun"])
+    try:
+        return decoded(body["begun"])[: 2 * body["begun_samples"]]
+    except Undecodable:
+        raise Rejected(_FORM, field="begun") from None
 
 
 def _noted(bundle: _Bundle, arrivals: list[Arrival], refusals: dict[int, DomainError]) -> dict[int, Kept]:

@@ -145,25 +145,27 @@ class TurnSchema(_Strict):
             raise ma.ValidationError("Write an answer, or skip the question.", "text")
 
 
-class Beginning(ma.fields.Field[bytes]):
-    """The samples (16 kHz, s16le) of a chunk that is not whole yet, in base64; loads as bytes."""
+class FilledChunk(ma.fields.Field[bytes]):
+    """A chunk of a voice in base64, in any form (``app/gateways/speech/coding``), or plain samples; loads as bytes."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> bytes:
         del attr, data
         try:
-            samples = base64.b64decode(value, validate=True) if isinstance(value, str) else b""
+            piece = base64.b64decode(value, validate=True) if isinstance(value, str) else b""
         except ValueError:
-            samples = b""
-        if not samples or len(samples) % 2 or len(samples) >= CHUNK_SAMPLES * 2:
-            raise ma.ValidationError(f"Must be 1 to {CHUNK_SAMPLES - 1} samples of 16 bits in base64.")
-        return samples
+            piece = b""
+        if not 0 < len(piece) <= CHUNK_SAMPLES * 2:
+            raise ma.ValidationError(f"Must be a chunk of {CHUNK_SAMPLES} samples in base64.")
+        return piece
 
 
 class SilenceSchema(_Strict):
     """A silence, or a call over the agent's words, in the chunks of the answer so far.
 
-    ``begun``: what there is of the last chunk of a silence, where it is not whole yet. ``continues``: this goes on with
-    an answer that was taken for whole. ``softly``: the call was much softer than the candidate's usual voice.
+    ``begun``: the last chunk of a silence, where it is not whole yet and filled up with silence; ``begun_samples`` is
+    what there is of it. Without that, ``begun`` is plain samples (from pages of the release before). ``continues``:
+    this goes on with an answer that was taken for whole. ``softly``: the call was much softer than the candidate's
+    usual voice.
     """
 
     segment = _whole(1, LAST_SEGMENT, required=True)
@@ -171,7 +173,8 @@ class SilenceSchema(_Strict):
     last_chunk = _whole(0, LAST_CHUNK, required=True)
     interrupts = Flag(load_default=False)
     softly = Flag(load_default=False)
-    begun = Beginning(load_default=b"")
+    begun = FilledChunk(load_default=b"")
+    begun_samples = _whole(1, CHUNK_SAMPLES - 1, load_default=None)
     continues = Flag(load_default=False)
 
     @ma.validates_schema
@@ -180,6 +183,8 @@ class SilenceSchema(_Strict):
             raise ma.ValidationError("Must not be before first_chunk.", "last_chunk")
         if data["interrupts"] and data["begun"]:
             raise ma.ValidationError("Words over the agent come in whole chunks.", "begun")
+        if data["begun_samples"] is None and (len(data["begun"]) % 2 or len(data["begun"]) >= CHUNK_SAMPLES * 2):
+            raise ma.ValidationError(f"Must be 1 to {CHUNK_SAMPLES - 1} samples of 16 bits in base64.", "begun")
 
 
 class SegmentSchema(_Strict):

@@ -8,6 +8,7 @@ from app import gateways
 from app.conversation import silences, thinking
 from app.conversation.access import holder, linked_interview, linked_script, protocol
 from app.conversation.protocol import schemas
+from app.conversation.protocol.chunks import beginning
 from app.conversation.protocol.turns import documents_of, wait_for_chunks
 from app.conversation.queries import sitting_of
 from app.conversation.script.machine import so_far
@@ -51,13 +52,14 @@ def judge_silence(number: int) -> Response:
 
 def _answer_so_far(body: dict[str, Any]) -> dict[str, Any]:
     """What the recogniser does not have in its stream: sound of a chunk to come, words of the answer that goes on."""
+    begun = beginning(body)
     if not body["continues"]:
-        return {"begun": body["begun"]}
+        return {"begun": begun}
     with reading():
         sitting = sitting_of(holder().interview_id)
         place = Place.from_json(sitting.place) if sitting else Place()
         db.session.rollback()
-    return {"begun": body["begun"], "before": so_far(place)}
+    return {"begun": begun, "before": so_far(place)}
 
 
 def _think(key: str, text: str) -> None:

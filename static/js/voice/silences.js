@@ -22,9 +22,9 @@ export class Silences {
     this.patience.paused(this.continues() ? Infinity : this.ear.longest);
     this.#wait(null, this.looks);
     const pause = { to, chunk: Math.floor((to + TAIL - 1) / CHUNK), interrupts: false };
-    const { number, pcm } = this.track.begun;
+    const { begun } = this.track;
     this.waiting = null;
-    if (this.looks && this.misses < MISSES && this.falls !== false && number === pause.chunk && this.early()) this.#judge(pause, pcm);
+    if (this.misses < MISSES && this.falls !== false && begun.number === pause.chunk && this.early()) this.#judge(pause, begun);
     else this.waiting = pause;
   }
 
@@ -49,7 +49,7 @@ export class Silences {
     if (held && (held.over() || (this.now() >= held.until && !this.ear.stirs))) this.release();
   }
 
-  // begun: what there is of the last chunk, where it is not whole
+  // begun: what there is of the last chunk, where it is not whole, as VoiceTrack has it
   async #judge(silence, begun = null) {
     const { to, chunk, interrupts, softly, resolve } = silence;
     const first = this.track.first;
@@ -62,7 +62,9 @@ export class Silences {
     const tells = typeof judged?.text === "string";
     if (begun) this.misses = tells ? 0 : this.misses + 1; // what hears there needs whole chunks, or is too slow
     if (interrupts || this.ear.quietSince !== to) return;
-    if (begun && !tells) this.waiting = silence;
+    // What mishears last words has the sound early, so that it is done sooner; its words count once the chunk is whole.
+    // What mishears last words has the sound early only to be done sooner: its words count once the chunk is whole.
+    if (begun && !(tells && this.looks)) this.waiting = silence;
     else this.#wait(judged?.patience_ms ? judged : null);
   }
 

@@ -1,6 +1,6 @@
 // The talk itself: feeds events into turns.js and carries out what it decides, with the sound, the outbox, the server and
 // the view. Holds no rule of its own about whose turn it is.
-import { base64, Coder, own, plain } from "./coder.js";
+import { Coder, own, plain } from "./coder.js";
 import { catchUp, remember } from "./comeback.js";
 import { Ear, startDetector } from "./ear.js";
 import { describe } from "./device.js";
@@ -16,7 +16,7 @@ import { CHUNK, VoiceTrack } from "./voice-track.js";
 import * as view from "./view.js";
 
 const TAIL = 4800; // samples kept after the last speech: 0.3 s …
-const TAIL_LEAST = 3200; // … or 0.2 s, where the answer then ends with a whole chunk at once
+const TAIL_LEAST = 1600; // … or 0.1 s, where the answer then ends with a whole chunk at once
 const SETTLES = 8000; // samples after "Let me think" that may still be the end of a word: half a second
 const LINGERS = 20_000; // ms after the goodbye in which the last answer may still be given again
 const TRIES = 1000; // ms for the encoder to show that it works, before the recorder's bit rate is chosen
@@ -132,7 +132,7 @@ export class Talk {
     this.track = new VoiceTrack((...chunk) => this.outbox.add(voice(...chunk)), (...chunk) => this.outbox.hold(voice(...chunk)));
     this.sound.onLost ??= guard(this.sound, () => this.#interrupted());
     this.melody.restart();
-    const ask = ({ begun, ...chunks }) => this.#judged({ segment, ...chunks, ...(begun ? { begun: base64(begun) } : {}) });
+    const ask = async ({ begun, ...chunks }) => this.#judged({ segment, ...chunks, ...(begun && await this.coder.begin(begun, { soon: looks })) });
     this.silences = new Silences({ ear: this.ear, track: this.track, ask, melody: this.melody, patience: this.silences?.patience, looks, early: () => !this.outbox.thin, continues: () => this.state.continues });
     const [microphone] = this.sound.stream.getAudioTracks();
     if (microphone === this.microphone) return; // the same one after a pause

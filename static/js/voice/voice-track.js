@@ -41,9 +41,11 @@ export class VoiceTrack {
     this.#flush();
   }
 
-  // What there is of the chunk that is not whole yet: { number, pcm }.
+  // What there is of the chunk that is not whole yet: { number, pcm, filled: with silence, see LEAD }.
   get begun() {
-    return { number: Math.floor(this.samples / CHUNK), pcm: this.current.slice(0, this.samples % CHUNK) };
+    const filled = empty(this.before);
+    filled.set(this.current.subarray(0, this.samples % CHUNK));
+    return { number: Math.floor(this.samples / CHUNK), pcm: filled.slice(0, this.samples % CHUNK), filled };
   }
 
   // … if it belongs to an answer, or may be handed out later; else null.
@@ -63,9 +65,7 @@ export class VoiceTrack {
     const running = Math.floor(this.samples / CHUNK);
     const last = Math.max(this.first, Math.min(Math.floor(Math.max(0, to - 1) / CHUNK), running));
     if (this.last < last) {
-      const padded = empty(last === running ? this.before : null);
-      if (last === running) padded.set(this.current.subarray(0, this.samples % CHUNK));
-      this.#out(last, padded);
+      this.#out(last, last === running ? this.begun.filled : empty());
     }
     const range = { first: this.first, last };
     this.closed = last;

@@ -94,9 +94,9 @@ class PocketsphinxTranscriber:
         """What the process that has this utterance has made of it by now."""
         with self._pinning:
             child, _ = self._pins.get(key, (None, 0.0))
-        if child is None or begun or not self.supports(language):
+        if child is None or not self.supports(language):
             return None
-        words = child.ask("peek", key, last, timeout=seconds)
+        words = child.ask("peek", key, last, begun, timeout=seconds)
         return None if words is None else " ".join(word for word, *_ in words)
 
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:

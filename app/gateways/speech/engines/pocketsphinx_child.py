@@ -185,19 +185,27 @@ class Desk:
             self._drop(None, key)
             self._connection.send((number, None, None))
             return
-        attempt = utterance.attempt
+        attempt, quiet = utterance.attempt, utterance.quiet
         if attempt is None or not attempt.is_ahead:
             self._give_up_attempt(utterance)
-            utterance.asked_by = number
-            return
-        self._give_up(utterance)
-        attempt.spoken, attempt.asked_by = utterance.spoken, number
-        self._streams[key] = attempt
+        else:
+            self._give_up(utterance)
+            attempt.spoken = utterance.spoken
+            self._streams[key] = utterance = attempt
+        utterance.asked_by = number
+        if quiet is not None:
+            utterance.leave_out_silence(quiet)
 
-    def _peek(self, number: int, key: str, last: int) -> None:
-        """The words up to piece ``last`` without ending the utterance; None where these pieces are not here."""
+    def _peek(self, number: int, key: str, *asked: Any) -> None:
+        """The words up to piece ``last``, or to what has ``begun`` of it, without ending the utterance.
+
+        None where these pieces are not here.
+        """
+        last, begun = asked
         utterance = self._streams.get(key)
-        if utterance is None or utterance.broken or utterance.next <= last or utterance.is_waited_for:
+        if utterance is not None and begun:
+            utterance.begin(last, begun)
+        if utterance is None or utterance.broken or not utterance.has(last) or utterance.is_waited_for:
             self._connection.send((number, None, None))
         elif utterance.decoder is None and len(utterance.pending) < WARM_UP:
             self._attempt(utterance).peeked_by = number

@@ -23,6 +23,12 @@ NOISE = 100.0
 SILENT_PEAK, FRAME = 2, 160
 ENOUGH_SPEECH = 3.0
 """Seconds of speech after which the detector stops, since what is invented is short or alone."""
+PAUSE = 10
+"""Frames at the end of the beginning of a piece in which no one speaks: the page sends it after 0.2 s of silence."""
+AS_QUIET, LEAST_LOUD = 2.0, 10.0
+"""Sound is silence up to this many times the loudest of these frames, and always up to this loudness (16 bits)."""
+AFTERGLOW = 20
+"""Frames after louder sound that are decoded with it."""
 STATES = 10_000
 """Searched per frame at most. 5,000 and a second pass at the end gave the same words for the same work, but candidates
 waited for that pass: a quarter of a second after six seconds of speech, more after longer answers."""
@@ -39,7 +45,11 @@ class Utterance:
         self.first = first
         self.next = first
         self.ahead: dict[int, bytes] = {}
+        self.begun = 0
+        """Bytes of the piece ``next`` that are here before it is whole."""
         self.pending = bytearray()
+        self.quiet: float | None = None
+        """Loudness of the room in the pause that a ``begin`` told of, if that was in the newest piece."""
         self.touched = time.monotonic()
         self.decoder: Any = None
         self.broken = False
@@ -60,13 +70,26 @@ class Utterance:
         if number >= self.next:
             self.ahead.setdefault(number, pcm)
         while (piece := self.ahead.pop(self.next, None)) is not None:
-            self.pending += piece
+            self._append(piece[self.begun :])
+            self.quiet = self.quiet if self.begun else None
+            self.begun = 0
             self.next += 1
-            if self.attempt is not None:
-                self.attempt.pending += piece
-                self.attempt.touched = self.touched
-            if self.detector is not None:
-                self._measure(self.detector, piece)
+
+    def begin(self, number: int, pcm: bytes) -> None:
+        """Take the beginning of a piece that is not whole yet, if it is the next one."""
+        self.touched = time.monotonic()
+        if number == self.next:
+            self._append(pcm[self.begun :])
+            self.begun = max(self.begun, len(pcm))
+            self.quiet = float(max(_loudness(pcm)[-PAUSE:], default=0.0))
+
+    def _append(self, sound: bytes) -> None:
+        self.pending += sound
+        if self.attempt is not None:
+            self.attempt.pending += sound
+            self.attempt.touched = self.touched
+        if self.detector is not None and sound:
+            self._measure(self.detector, sound)
 
     def _measure(self, detector: "Detector", piece: bytes) -> None:
         if self.spoken < ENOUGH_SPEECH:
@@ -75,9 +98,14 @@ class Utterance:
         else:
             self.spoken += len(piece) / (SAMPLE_BYTES * RATE)
 
+    def has(self, number: int) -> bool:
+        """Whether this piece is here, or its beginning."""
+        return self.next > number or (self.next == number and self.begun > 0)
+
     def complete(self, first: int, last: int) -> bool:
-        """Whether exactly these pieces are here."""
-        return not self.broken and not self.ahead and self.first == first and self.next == last + 1
+        """Whether exactly these pieces are here, and nothing of the next one."""
+        is_exact = self.first == first and self.next == last + 1 and not self.begun
+        return is_exact and not self.broken and not self.ahead
 
     @property
     def has_work(self) -> bool:
@@ -102,6 +130,12 @@ class Utterance:
         block = bytes(self.pending[:BLOCK])
         del self.pending[:BLOCK]
         return self.noisy(block)
+
+    def leave_out_silence(self, quiet: float) -> None:
+        """Forget the end that is no louder than the pause: else the candidate waits while silence is decoded."""
+        loud = np.flatnonzero(_loudness(bytes(self.pending)) > max(AS_QUIET * quiet, LEAST_LOUD))
+        kept = int(loud[-1]) + 1 + AFTERGLOW if len(loud) else 0
+        del self.pending[kept * FRAME * SAMPLE_BYTES :]
 
     def noisy(self, pcm: bytes) -> bytes:
         """Digital silence upsets the recogniser's normalisation: such audio gets a faint noise floor."""
@@ -135,6 +169,13 @@ class Attempt(Utterance):
         """From its first second on."""
         enough = BLOCK if self.decoder is not None else ATTEMPT
         return not self.broken and (self.is_waited_for or len(self.pending) >= enough)
+
+
+def _loudness(pcm: bytes) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
+    """Of each whole frame of 10 ms."""
+    whole = len(pcm) // (FRAME * SAMPLE_BYTES) * FRAME
+    samples = np.frombuffer(pcm, "<i2", whole).astype(np.float32).reshape(-1, FRAME)
+    return np.asarray(np.sqrt((samples**2).mean(axis=1)))
 
 
 def has_digital_silence(pcm: bytes) -> bool:
