@@ -28,7 +28,7 @@ from app.interviews.models import Interview
 
 REQUEST_WAITING = "request_waiting"
 """The notice about a request that a member has to answer."""
-REPLIED = "Someone else has replied to this request. Your reply was not saved. Read the other one first."
+REPLIED = "There is a newer reply to this request. Your reply was not saved. Read the newer one first."
 ERASED = "Everything about this interview has been erased."
 AT_ONCE = frozenset({Different.MORE_TIME, Different.TEXT})
 """Granted immediately: they cost nothing, and waiting for an answer would itself exclude someone."""
@@ -128,6 +128,9 @@ def answer(
         raise Rejected("Choose granted, declined or done.", field="state")
     if words is not None and len(words) > LONGEST_ANSWER:
         raise Rejected(f"The reply has {len(words)} characters. The maximum is {LONGEST_ANSWER}.", field="answer")
+    given = (candidate_request.state, candidate_request.answer, candidate_request.decided_by_id)
+    if given == (state, words, by.id):
+        return  # the same once more, as after a double click
     if seen is not None and seen != candidate_request.reply_version:
         raise Conflict(REPLIED)
     before = candidate_request.state

@@ -59,7 +59,7 @@ class CandidateRequest(Base):
     """One request of a candidate. ``details`` says more, per kind: an accommodation has ``choice`` (a ``Different``)
     and ``asked`` (``before`` or ``during`` the talk).
 
-    ``decided_by`` is None if Parley granted it immediately; ``decided_at`` is when the state last changed.
+    ``decided_by`` is None if Parley granted it immediately; ``decided_at`` is when the newest reply was given.
     """
 
     __tablename__ = "wish"

@@ -82,7 +82,7 @@ def answer(wish_id: str) -> AnyResponse:
     interview_id = candidate_request.interview_id
     try:
         state, words = _answer_of(form)
-        actions.answer(candidate_request, state=state, words=words, by=member, seen=form.seen.data or "")
+        actions.answer(candidate_request, state=state, words=words, by=member, seen=request.form.get("seen"))
     except (Rejected, Conflict) as refusal:
         db.session.rollback()
         flash(refusal.message, "bad")

@@ -237,9 +237,16 @@ def test_a_member_cannot_overwrite_a_reply_that_they_have_not_seen(
         assert "Your reply was not saved" in mine.get(f"/interviews/{interview.id}").get_data(as_text=True)
         db.session.expire_all()
         assert candidate_request.answer == "We will call you on Monday."
-    mine.post(path, data={"state": "declined", "answer": "No.", "seen": seen()})
+    newest = seen()
+    for _ in range(2):  # a double click
+        mine.post(path, data={"state": "declined", "answer": "No.", "seen": newest})
+        assert "The request is now declined" in mine.get(f"/interviews/{interview.id}").get_data(as_text=True)
     db.session.expire_all()
     assert (candidate_request.state, candidate_request.answer) == (RequestState.DECLINED, "No.")
+    assert db.session.query(AuditEntry).filter_by(action="wish.answered", subject=candidate_request.id).count() == 3
+    theirs.post(path, data={"state": "done"})  # from a page that was open before the upgrade
+    db.session.expire_all()
+    assert candidate_request.state is RequestState.DONE
 
 
 @pytest.mark.parametrize("form", [{"state": "open"}, {"state": ""}, {"state": "done", "answer": "\x00"}, {}])
