@@ -119,8 +119,9 @@ def move(
 ) -> StatusChange | None:
     """Set the status, record the move in the history, and announce it. Returns None if the status is the same.
 
-    ``by`` is None when Parley itself moves the candidate. A move by a member also marks the result as reviewed, unless
-    it says nothing about this candidate (not ``judges``), and leaves a decision record if the status decides.
+    ``by`` is None when Parley itself moves the candidate, or a program does. A move by a member also marks the result
+    as reviewed, unless it says nothing about this candidate (not ``judges``), and leaves a decision record if the
+    status decides.
     Of two moves at once both count, one after the other, unless the second says which status it has ``seen``.
     Raises Rejected, Conflict.
     """
