@@ -135,7 +135,7 @@ class Preview:
             question = open_line(self.script, place).text
         except WrongMoment:
             question = None
-        self.last = Turn(
+        turn = Turn(
             number=self.turn,
             kind=kind,
             state=TurnState.ANSWERED,
@@ -151,8 +151,9 @@ class Preview:
             first_chunk=body["first_chunk"],
             last_chunk=body["last_chunk"],
         )
-        self.place, self.sounds = place, {0: reply.wav} if reply.wav else {}
-        return self.last
+        if not self.is_over:
+            self.last, self.place, self.sounds = turn, place, {0: reply.wav} if reply.wav else {}
+        return turn
 
     def end(self) -> None:
         """Over: what was heard and said is forgotten at once, so that the end can be shown and nothing else."""
