@@ -81,6 +81,8 @@ def test_a_beginning_that_is_no_piece_is_refused(talking: Candidate, content: by
 @pytest.mark.parametrize("count", [0, 8000, "many", 1.5])
 def test_a_count_that_no_beginning_has_is_refused(talking: Candidate, count: object) -> None:
     begun = base64.b64encode(bytes(16_000)).decode()
+    for least_or_most in (1, 7999):
+        assert pause(talking, last_chunk=3, begun=begun, begun_samples=least_or_most)["text"] is None
     refused = talking.ask("POST", "/turns/2/silence", json={**SO_FAR, "begun": begun, "begun_samples": count})
     assert (refused.status_code, refused.json()["field"]) == (422, "begun_samples")
 

@@ -323,19 +323,54 @@ def test_the_beginning_of_a_piece_is_heard_before_the_rest_of_it(sphinx, samples
     assert max(wer(plain.text, heard.text), wer(heard.text, early[1])) < 0.3
 
 
-def test_sound_after_the_answers_last_piece_is_in_no_answer(sphinx, samples):
-    whole, decoded = samples[1].pcm[: 4 * PIECE], []
+@pytest.mark.parametrize("pieces", [3, 6])
+def test_words_after_the_answers_last_piece_are_in_no_answer(sphinx, samples, pieces):
+    """An answer may end with the piece before one that has begun: at the time limit, or when a page is left."""
+    whole = samples[1].pcm[: pieces * PIECE]
     for number, piece in enumerate(pieces_of(whole)):
         sphinx.feed("ended", number, piece, language="en-US")
-    assert sphinx.peek("ended", last=4, language="en-US", seconds=20, begun=samples[2].pcm[: PIECE // 2]) is not None
-    heard = sphinx.finish("ended", first=0, last=3, language="en-US", pcm=lambda: decoded.append(whole) or whole)
-    assert decoded == [whole]
-    assert heard.words[-1].end <= seconds(whole, SPEECH_RATE) + 0.05
+    begun = samples[1].pcm[len(whole) :][: PIECE // 5 * 4]
+    assert sphinx.peek("ended", last=pieces, language="en-US", seconds=20, begun=begun)
+    heard = sphinx.finish("ended", first=0, last=pieces - 1, language="en-US", pcm=not_needed)
+    assert heard.words
+    assert all(word.start < seconds(whole, SPEECH_RATE) for word in heard.words)
+
+
+@pytest.mark.parametrize("pieces", [3, 8])
+def test_what_is_left_of_a_pause_is_not_decoded_at_the_end(samples, pieces):
+    room = np.random.default_rng(3).normal(0, 8, PIECE // 2).astype("<i2").tobytes()
+    sent, voice = [], samples[1].pcm[: (pieces - 1) * PIECE]
+    desk = pocketsphinx_child.Desk(SimpleNamespace(send=sent.append))
+    for number, piece in enumerate(pieces_of(voice)):
+        desk.take(None, "feed", "a", number, piece)
+        settle(desk)
+    desk.take(1, "peek", "a", pieces - 1, room[: PIECE // 4])
+    settle(desk)
+    desk.take(None, "feed", "a", pieces - 1, room)
+    desk.take(2, "finish", "a", 0, pieces - 1)
+    assert not desk._streams["a"].pending
+    settle(desk)
+    ((_, words),) = [found for number, _, found in sent if number == 2]
+    assert [number for number, *_ in sent if number in {1, 2}] == [1, 2]
+    assert words
+
+
+def test_a_newer_question_takes_the_place_of_one_that_is_not_waited_for_any_more(samples):
+    sent, pieces = [], pieces_of(samples[1].pcm)[:8]
+    desk = pocketsphinx_child.Desk(SimpleNamespace(send=sent.append))
+    for number, piece in enumerate(pieces):
+        desk.take(None, "feed", "a", number, piece)
+    desk.take(1, "peek", "a", 7, b"")
+    desk.take(2, "peek", "a", 7, b"")
+    settle(desk)
+    answers = {number: found for number, _, found in sent if number is not None}
+    assert answers[1] is None
+    assert answers[2]
 
 
 @pytest.mark.parametrize("loudness", [0, 60])
 def test_silence_at_the_end_is_not_decoded_while_a_candidate_waits(loudness):
-    """A room as loud as in the pause before it is left out; a word in it, or a louder room, never is."""
+    """A room as loud as in the pause before it is left out; what is much louder, or lies before the pause, is not."""
     room = np.random.default_rng(3).normal(0, loudness, PIECE // 2).astype("<i2").tobytes()
     word = np.random.default_rng(4).normal(0, 400, PIECE // 20).astype("<i2").tobytes()  # 50 ms
     for later, left in ((room[: PIECE // 2], 0), (word + room[: PIECE // 2 - len(word)], len(word) + AFTERGLOW * 320)):
@@ -343,11 +378,12 @@ def test_silence_at_the_end_is_not_decoded_while_a_candidate_waits(loudness):
         utterance.add(5, room)
         utterance.begin(6, room[: PIECE // 2])
         assert (utterance.has(6), utterance.complete(5, 6)) == (True, False)
-        utterance.pending.clear()
+        utterance.pending.clear()  # as if it was decoded
         utterance.add(6, room[: PIECE // 2] + later)
         assert (utterance.complete(5, 6), len(utterance.pending)) == (True, PIECE // 2)
-        utterance.leave_out_silence(utterance.quiet)
-        assert len(utterance.pending) == left
+        utterance.pending[:0] = word  # not decoded yet: it lies before the pause
+        utterance.leave_out_silence(utterance.quiet, utterance.rest)
+        assert len(utterance.pending) == len(word) + left
         utterance.add(7, room)
         assert utterance.quiet is None, "someone may have spoken since"
 

@@ -199,7 +199,7 @@ def decoded(content: bytes) -> bytes:
 
 
 def beginning(body: dict[str, Any]) -> bytes:
-    """The samples of the chunk that a silence has ``begun``. Raises Rejected. Slow."""
+    """The samples of the chunk that had ``begun`` before a silence. Raises Rejected and GatewayError. Slow."""
     if body["begun_samples"] is None:
         return bytes(body["begun"])
     try:

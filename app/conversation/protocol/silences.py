@@ -36,7 +36,8 @@ def judge_silence(number: int) -> Response:
     first, last = body["first_chunk"], body["last_chunk"]
     if not body["interrupts"]:
         judged = silences.pause(transcriber, key, last=last, language=current.language, **_answer_so_far(body))
-        if silences.may_be_over(judged, current.language):
+        is_early = body["begun_samples"] is not None  # words that the rest of the chunk often changes
+        if not is_early and silences.may_be_over(judged, current.language):
             _think(key, judged["text"])
         return jsonify(judged)
     called = silences.call(

@@ -42,8 +42,8 @@ export class Coder {
   // pcm: 8,000 samples of a VoiceTrack. Resolves with the bytes of the piece, never throws.
   async code(pcm) { return (await this.#beside(pcm)) ?? own(pcm); }
 
-  // The beginning of a chunk, as the server takes it. Plain samples are there sooner, where its words are waited for. Else it sounds
-  // like the chunks before it: the embedded recogniser takes a change of the sound for a word.
+  // The beginning of a chunk, as the server takes it. Plain samples are there sooner, where the page waits for the words. Else it
+  // sounds like the chunks before it: the embedded recogniser takes a change of the sound for a word.
   async begin({ filled, pcm }, { soon }) {
     return soon ? { begun: base64(pcm) } : { begun: base64(await this.code(filled)), begun_samples: pcm.length };
   }

@@ -63,7 +63,6 @@ export class Silences {
     if (begun) this.misses = tells ? 0 : this.misses + 1; // what hears there needs whole chunks, or is too slow
     if (interrupts || this.ear.quietSince !== to) return;
     // What mishears last words has the sound early, so that it is done sooner; its words count once the chunk is whole.
-    // What mishears last words has the sound early only to be done sooner: its words count once the chunk is whole.
     if (begun && !(tells && this.looks)) this.waiting = silence;
     else this.#wait(judged?.patience_ms ? judged : null);
   }

@@ -191,6 +191,19 @@ export const tests = {
     padded.set(pcm, 320);
     equal(encoded({ samples: pcm, skip: 0, count: CHUNK }), encoded({ samples: padded, skip: 320, count: CHUNK }));
   },
+  async "the beginning of a chunk sounds like the chunks before it, unless the page waits for its words"() {
+    const track = new VoiceTrack(() => {});
+    track.push(samples(CHUNK + 3000));
+    const { begun } = track;
+    equal([begun.number, begun.pcm.length, begun.filled.length, begun.filled[2999], begun.filled[3000]], [1, 3000, CHUNK, tone(CHUNK + 2999), 0]);
+    const bytes = ({ begun: text }) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const soon = await new Coder().begin(begun, { soon: true });
+    equal([Object.keys(soon), bytes(soon)], [["begun"], plain(begun.pcm)]);
+    const coded = await new Coder().begin(begun, { soon: false });
+    equal([coded.begun_samples, form(bytes(coded))], [3000, OPUS]);
+    const found = noise(Array.from(begun.pcm), (await decoded(bytes(coded))).slice(0, 3000));
+    ok(found < -18, `noise ${found} dB`);
+  },
   "plain samples are those of the piece alone"() {
     const [, second] = chunks(samples(2 * CHUNK, (at) => at));
     equal([plain(second).length, new Int16Array(plain(second).buffer)[0]], [2 * CHUNK, CHUNK]);

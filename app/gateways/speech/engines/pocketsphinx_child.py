@@ -102,7 +102,7 @@ class Recogniser:
         """What was found, once everything is decoded."""
         decoder, utterance.decoder = utterance.decoder, None
         decoder.end_utt()
-        words = list(_words_of(decoder))
+        words = [word for word in _words_of(decoder) if utterance.ends is None or word[1] < utterance.ends]
         self._free.append(decoder)
         return None if utterance.detector is None else utterance.spoken, words
 
@@ -185,7 +185,7 @@ class Desk:
             self._drop(None, key)
             self._connection.send((number, None, None))
             return
-        attempt, quiet = utterance.attempt, utterance.quiet
+        attempt, whole = utterance.attempt, utterance
         if attempt is None or not attempt.is_ahead:
             self._give_up_attempt(utterance)
         else:
@@ -193,8 +193,10 @@ class Desk:
             attempt.spoken = utterance.spoken
             self._streams[key] = utterance = attempt
         utterance.asked_by = number
-        if quiet is not None:
-            utterance.leave_out_silence(quiet)
+        if whole.begun:
+            utterance.ends = whole.whole_seconds
+        elif whole.quiet is not None:
+            utterance.leave_out_silence(whole.quiet, whole.rest)
 
     def _peek(self, number: int, key: str, *asked: Any) -> None:
         """The words up to piece ``last``, or to what has ``begun`` of it, without ending the utterance.
@@ -203,16 +205,18 @@ class Desk:
         """
         last, begun = asked
         utterance = self._streams.get(key)
-        if utterance is not None and begun:
+        if utterance is not None and begun and utterance.asked_by is None:
             utterance.begin(last, begun)
-        if utterance is None or utterance.broken or not utterance.has(last) or utterance.is_waited_for:
+        if utterance is None or utterance.broken or not utterance.has(last) or utterance.asked_by is not None:
             self._connection.send((number, None, None))
-        elif utterance.decoder is None and len(utterance.pending) < WARM_UP:
-            self._attempt(utterance).peeked_by = number
+            return
+        if utterance.decoder is None and len(utterance.pending) < WARM_UP:
+            utterance = self._attempt(utterance)
         elif utterance.attempt is not None and utterance.attempt.is_ahead:
-            utterance.attempt.peeked_by = number
-        else:
-            utterance.peeked_by = number
+            utterance = utterance.attempt
+        if utterance.peeked_by is not None:  # no one waits for the older question any more
+            self._connection.send((utterance.peeked_by, None, None))
+        utterance.peeked_by = number
 
     def _batch(self, number: int, pcm: bytes) -> None:
         utterance = Utterance()

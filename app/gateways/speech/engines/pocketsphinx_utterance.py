@@ -28,7 +28,7 @@ PAUSE = 10
 AS_QUIET, LEAST_LOUD = 2.0, 10.0
 """Sound is silence up to this many times the loudest of these frames, and always up to this loudness (16 bits)."""
 AFTERGLOW = 20
-"""Frames after louder sound that are decoded with it."""
+"""Frames after louder sound that are decoded with it, where that is not decoded yet."""
 STATES = 10_000
 """Searched per frame at most. 5,000 and a second pass at the end gave the same words for the same work, but candidates
 waited for that pass: a quarter of a second after six seconds of speech, more after longer answers."""
@@ -50,6 +50,9 @@ class Utterance:
         self.pending = bytearray()
         self.quiet: float | None = None
         """Loudness of the room in the pause that a ``begin`` told of, if that was in the newest piece."""
+        self.rest = 0
+        """Bytes of that piece that came after its beginning."""
+        self._whole_bytes = 0
         self.touched = time.monotonic()
         self.decoder: Any = None
         self.broken = False
@@ -59,6 +62,8 @@ class Utterance:
         self.noise: np.random.Generator | None = None
         self.attempt: Attempt | None = None
         self.detector = detector
+        self.ends: float | None = None
+        """Seconds after which its words belong to the next answer."""
         self.spoken = 0.0
         """Seconds of speech that the detector found, and all that came after `ENOUGH_SPEECH` of them."""
 
@@ -72,6 +77,8 @@ class Utterance:
         while (piece := self.ahead.pop(self.next, None)) is not None:
             self._append(piece[self.begun :])
             self.quiet = self.quiet if self.begun else None
+            self.rest = len(piece) - self.begun
+            self._whole_bytes += len(piece)
             self.begun = 0
             self.next += 1
 
@@ -103,9 +110,13 @@ class Utterance:
         return self.next > number or (self.next == number and self.begun > 0)
 
     def complete(self, first: int, last: int) -> bool:
-        """Whether exactly these pieces are here, and nothing of the next one."""
-        is_exact = self.first == first and self.next == last + 1 and not self.begun
-        return is_exact and not self.broken and not self.ahead
+        """Whether exactly these pieces are here, perhaps with the beginning of the next one."""
+        return not self.broken and not self.ahead and self.first == first and self.next == last + 1
+
+    @property
+    def whole_seconds(self) -> float:
+        """Of the pieces that are here whole."""
+        return self._whole_bytes / (SAMPLE_BYTES * RATE)
 
     @property
     def has_work(self) -> bool:
@@ -131,11 +142,15 @@ class Utterance:
         del self.pending[:BLOCK]
         return self.noisy(block)
 
-    def leave_out_silence(self, quiet: float) -> None:
-        """Forget the end that is no louder than the pause: else the candidate waits while silence is decoded."""
-        loud = np.flatnonzero(_loudness(bytes(self.pending)) > max(AS_QUIET * quiet, LEAST_LOUD))
+    def leave_out_silence(self, quiet: float, rest: int) -> None:
+        """Forget the end of the last ``rest`` bytes where it is about as quiet as the pause before them.
+
+        Else the candidate waits while silence is decoded.
+        """
+        begins = max(0, len(self.pending) - rest)
+        loud = np.flatnonzero(_loudness(bytes(self.pending[begins:])) > max(AS_QUIET * quiet, LEAST_LOUD))
         kept = int(loud[-1]) + 1 + AFTERGLOW if len(loud) else 0
-        del self.pending[kept * FRAME * SAMPLE_BYTES :]
+        del self.pending[begins + kept * FRAME * SAMPLE_BYTES :]
 
     def noisy(self, pcm: bytes) -> bytes:
         """Digital silence upsets the recogniser's normalisation: such audio gets a faint noise floor."""
