@@ -248,6 +248,46 @@ def test_a_storage_that_is_away_is_tried_again_and_then_said(
     assert known(document)[2] == "the storage is away"
 
 
+def test_the_processing_waits_for_a_document_that_another_worker_reads(
+    add: Callable[..., Document], monkeypatch: Any, interview: Interview
+) -> None:
+    own, other = add(name="own.txt"), add(name="other.txt")
+    other.text_state, other.lease_until = TextState.READING, clock.now() + timedelta(minutes=1)
+    db.session.commit()
+    found, looks = other.id, []
+
+    def passes(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 3:
+            done = {"text_state": TextState.EXTRACTED, "text": "read elsewhere", "lease_until": None}
+            db.session.query(Document).filter_by(id=found).update(done)
+            db.session.commit()
+
+    monkeypatch.setattr(reading.time, "sleep", passes)
+    db.session.rollback()
+    reading.read_documents(interview.id)
+    assert looks == [reading.LOOKS_AGAIN] * 3
+    assert known(own)[0] is TextState.EXTRACTED
+    assert known(other)[:2] == (TextState.EXTRACTED, "read elsewhere")
+
+
+def test_a_document_whose_reader_dies_is_read_by_the_processing(
+    add: Callable[..., Document], monkeypatch: Any, interview: Interview
+) -> None:
+    document = add()
+    document.text_state, document.lease_until = TextState.READING, clock.now() + timedelta(minutes=1)
+    db.session.commit()
+
+    def passes(_seconds: float) -> None:
+        later = clock.now() + timedelta(minutes=2)
+        monkeypatch.setattr(clock, "now", lambda: later)
+        monkeypatch.setattr(clock, "is_replaced", lambda: True)
+
+    monkeypatch.setattr(reading.time, "sleep", passes)
+    reading.read_documents(interview.id)
+    assert known(document)[0] is TextState.EXTRACTED
+
+
 def test_a_document_taken_back_meanwhile_is_no_error(
     add: Callable[..., Document], interview: Interview, app: Flask
 ) -> None:

@@ -1,5 +1,6 @@
 """Reads the text of documents in the background: claim, commit, read in a separate process, write under the token."""
 
+import time
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -17,6 +18,8 @@ from app.interviews.models import Interview
 
 LEASE = timedelta(minutes=3)
 """Longer than reading may take."""
+LOOKS_AGAIN = 0.25
+"""Seconds until the processing looks again whether another worker has read a document."""
 BROKEN_OFF = "reading it stopped unexpectedly three times"
 
 
@@ -47,11 +50,20 @@ def read_document(document_id: str) -> None:
 
 
 def read_documents(interview_id: str) -> None:
-    """Read the interview's unread documents, before its result is made."""
-    waiting = queries.unread_documents(interview_id)
+    """Read the interview's unread documents before its result is made, and wait for those that other workers read."""
+    tried = set[str]()
+    while unread := [one for one in _unread(interview_id) if one[0] not in tried]:
+        for document_id in (one for one, is_free in unread if is_free):
+            tried.add(document_id)
+            read_document(document_id)
+        if not any(is_free for _, is_free in unread):
+            time.sleep(LOOKS_AGAIN)
+
+
+def _unread(interview_id: str) -> list[tuple[str, bool]]:
+    unread = queries.unread_of(interview_id)
     db.session.rollback()
-    for document_id in waiting:
-        read_document(document_id)
+    return unread
 
 
 def sweep() -> None:

@@ -65,12 +65,27 @@ def parts_of(upload_id: str) -> list[StoredPart]:
     return [StoredPart(*row) for row in db.session.execute(rows.order_by(DocumentPart.number)).all()]
 
 
-def unread_documents(interview_id: str | None = None, *, limit: int = 200) -> list[str]:
-    """Ids of documents whose text waits to be read, or whose reader died, of one interview or of all."""
-    free = sa.or_(Document.lease_until.is_(None), Document.lease_until < moment())
-    waits = sa.and_(Document.text_state.in_((TextState.PENDING, TextState.READING)), free)
-    query = sa.select(Document.id).where(waits).order_by(Document.created_at).limit(limit)
-    return list(db.session.scalars(query.where(Document.interview_id == interview_id) if interview_id else query))
+def unread_documents(*, limit: int = 200) -> list[str]:
+    """Ids of documents whose text waits to be read, or whose reader died."""
+    waits = Document.text_state.in_((TextState.PENDING, TextState.READING))
+    query = sa.select(Document.id).where(waits, _free()).order_by(Document.created_at)
+    return list(db.session.scalars(query.limit(limit)))
+
+
+def unread_of(interview_id: str) -> list[tuple[str, bool]]:
+    """The same of one interview, with those that are being read, and whether each can be claimed.
+
+    A document that rests after a failure is not among them.
+    """
+    rows = sa.select(Document.id, _free()).where(
+        Document.interview_id == interview_id,
+        sa.or_(Document.text_state == TextState.READING, sa.and_(Document.text_state == TextState.PENDING, _free())),
+    )
+    return [(row[0], bool(row[1])) for row in db.session.execute(rows.order_by(Document.created_at))]
+
+
+def _free() -> sa.ColumnElement[bool]:
+    return sa.or_(Document.lease_until.is_(None), Document.lease_until < moment())
 
 
 def cv_state(interview_id: str) -> CvState:
