@@ -16,7 +16,7 @@ const [DULL, CREAKS] = [0.3, 0.4]; // a voice without a pitch creaks: sharper th
 const SOFT = 8; // dB below the usual loudness: for a second, a voice is as much as 6 dB louder or softer without turning away
 const LOUDER = 0.85; // the share of voiced frames below the one that tells how loud a voice is: the softest drown in the room
 const HEARD = 15; // voiced frames that tell it
-const TONAL = new Set(["zh", "th", "vi", "nb", "ja"]); // their words have melodies of their own
+const TONAL = new Set(["zh", "th", "vi", "no", "ja"]); // their words have melodies of their own
 
 export class Melody {
   // isTonal: in this language the melody does not tell whether a voice has come to rest
