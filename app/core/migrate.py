@@ -4,6 +4,7 @@ Only functions that change or compare a schema load Alembic. Every web process a
 takes one row and the file names of the migrations.
 """
 
+import re
 import time
 import warnings
 from functools import cache
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _LOCK = 7_264_102
+_OWN = re.compile(r"[0-9]{4}(_\w+)?")
+"""Revisions of Parley. Another program's are not newer ones, however they sort."""
 
 
 class Refused(RuntimeError):
@@ -87,7 +90,9 @@ def may_serve(connection: sa.Connection) -> bool:
     A migration keeps what the release before it needs (docs/adding.md), so both can serve during an upgrade.
     """
     revision = revision_of(connection)
-    return revision is not None and (revision == head() or (not knows(revision) and revision > head()))
+    if revision is None or revision == head():
+        return revision is not None
+    return _OWN.fullmatch(revision) is not None and not knows(revision) and revision > head()
 
 
 @cache

@@ -63,9 +63,10 @@ def test_readyz_stays_content_while_a_newer_release_is_rolled_out(own_app, revis
     assert own_app.test_client().get("/readyz").status_code == 200
 
 
-def test_readyz_names_a_database_of_something_else(own_app):
+@pytest.mark.parametrize("revision", ["0000_of_something_else", "a1b2c3d4e5f6", "9f86d081884c"])
+def test_readyz_names_a_database_of_something_else(own_app, revision):
     with own_app.app_context():
-        db.session.execute(sa.text("UPDATE alembic_version SET version_num = '0000_of_something_else'"))
+        db.session.execute(sa.text("UPDATE alembic_version SET version_num = :other"), {"other": revision})
         db.session.commit()
     assert list(own_app.test_client().get("/readyz").json["not_ready"]) == ["migrations"]
 
