@@ -1,6 +1,6 @@
 """Which browser may continue an interview: the link is not a secret, the sitting's cookie is.
 
-The claim gives the browser 256 random bits; the database stores only their hash. ``protocol`` is the blueprint that
+The claim gives the browser a secret of 256 bits; the database stores only its hash. ``protocol`` is the blueprint that
 only the holder can use. It refuses with ``{"message", "reason", "field", ...}``: a sentence in the page's language, and
 the rest for scripts. Errors that only a script can cause are in English, as ``detail``.
 """

@@ -1,5 +1,5 @@
 // Listens with the best judge there is: loudness while the trained detector loads, the detector once it is ready, and
-// loudness again where it fails or falls behind. Never changes judges while someone speaks.
+// loudness again where it fails or falls behind. A detector that is ready waits until no one speaks.
 import { EnergyEndpoint, SpeechEndpoint } from "./endpoint.js";
 import { WINDOW } from "./silero.js";
 

@@ -1,4 +1,4 @@
-// What the page shows. The one place of the interview that touches the document; sentences come from the template.
+// What the page shows; the list of files is in documents.js. Sentences come from the template.
 import { mayGoBack, open as isOpen } from "./turns.js";
 
 const root = document.querySelector("[data-interview]");
