@@ -87,7 +87,7 @@ def drop_second_factor(member: TeamMember, *, by: TeamMember | None) -> None:
     """For members who lost app and recovery codes: turn two-step sign-in off and end every session."""
     if member.totp_since is not None:
         second_factor.turn_off(member, by=by)
-        end_sessions(member)
+    end_sessions(member)
 
 
 def _keep_an_admin(member: TeamMember, field: str | None = None) -> None:

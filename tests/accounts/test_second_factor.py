@@ -188,6 +188,10 @@ def test_an_administrator_helps_whoever_has_lost_everything(owner: Person, colle
     assert owner.browser.post(f"{path}/second-factor-off").status_code == 302
     assert theirs.get("/team").status_code == 302
     assert "signs in with only a password" in owner.browser.get(path).text
+    again = colleague.browser  # signed in once more, and without two-step sign-in by now
+    assert again.get("/team").status_code == 200
+    assert owner.browser.post(f"{path}/second-factor-off").status_code == 302
+    assert again.get("/team").status_code == 302
     own = owner.browser.post(f"/team/members/{owner.member.id}/second-factor-off")
     assert (own.status_code, "in your profile, with a code" in own.text) == (422, True)
 
