@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -263,7 +264,7 @@ def test_the_processing_waits_for_a_document_that_another_worker_reads(
             db.session.query(Document).filter_by(id=found).update(done)
             db.session.commit()
 
-    monkeypatch.setattr(reading.time, "sleep", passes)
+    monkeypatch.setattr(reading, "time", SimpleNamespace(sleep=passes))
     db.session.rollback()
     reading.read_documents(interview.id)
     assert looks == [reading.LOOKS_AGAIN] * 3
@@ -283,7 +284,7 @@ def test_a_document_whose_reader_dies_is_read_by_the_processing(
         monkeypatch.setattr(clock, "now", lambda: later)
         monkeypatch.setattr(clock, "is_replaced", lambda: True)
 
-    monkeypatch.setattr(reading.time, "sleep", passes)
+    monkeypatch.setattr(reading, "time", SimpleNamespace(sleep=passes))
     reading.read_documents(interview.id)
     assert known(document)[0] is TextState.EXTRACTED
 
