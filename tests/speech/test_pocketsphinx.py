@@ -382,10 +382,11 @@ def test_silence_at_the_end_is_not_decoded_while_a_candidate_waits(loudness):
         utterance.add(6, room[: PIECE // 2] + later)
         assert (utterance.complete(5, 6), len(utterance.pending)) == (True, PIECE // 2)
         utterance.pending[:0] = word  # not decoded yet: it lies before the pause
-        utterance.leave_out_silence(utterance.quiet, utterance.rest)
+        utterance.leave_out_silence(utterance)
         assert len(utterance.pending) == len(word) + left
         utterance.add(7, room)
-        assert utterance.quiet is None, "someone may have spoken since"
+        utterance.leave_out_silence(utterance)
+        assert len(utterance.pending) == len(word) + left + len(room), "someone may have spoken since"
 
 
 def test_whoever_cannot_wait_gets_nothing_and_nothing_breaks(sphinx, samples):

@@ -195,8 +195,8 @@ class Desk:
         utterance.asked_by = number
         if whole.begun:
             utterance.ends = whole.whole_seconds
-        elif whole.quiet is not None:
-            utterance.leave_out_silence(whole.quiet, whole.rest)
+        else:
+            utterance.leave_out_silence(whole)
 
     def _peek(self, number: int, key: str, *asked: Any) -> None:
         """The words up to piece ``last``, or to what has ``begun`` of it, without ending the utterance.

@@ -48,10 +48,10 @@ class Utterance:
         self.begun = 0
         """Bytes of the piece ``next`` that are here before it is whole."""
         self.pending = bytearray()
-        self.quiet: float | None = None
-        """Loudness of the room in the pause that a ``begin`` told of, if that was in the newest piece."""
+        self.quiet = 0.0
+        """Loudness of the room in the newest pause that a ``begin`` told of."""
         self.rest = 0
-        """Bytes of that piece that came after its beginning."""
+        """Bytes of the newest piece that came after its beginning; 0 if it came whole."""
         self._whole_bytes = 0
         self.touched = time.monotonic()
         self.decoder: Any = None
@@ -76,8 +76,7 @@ class Utterance:
             self.ahead.setdefault(number, pcm)
         while (piece := self.ahead.pop(self.next, None)) is not None:
             self._append(piece[self.begun :])
-            self.quiet = self.quiet if self.begun else None
-            self.rest = len(piece) - self.begun
+            self.rest = len(piece) - self.begun if self.begun else 0
             self._whole_bytes += len(piece)
             self.begun = 0
             self.next += 1
@@ -142,13 +141,13 @@ class Utterance:
         del self.pending[:BLOCK]
         return self.noisy(block)
 
-    def leave_out_silence(self, quiet: float, rest: int) -> None:
-        """Forget the end of the last ``rest`` bytes where it is about as quiet as the pause before them.
+    def leave_out_silence(self, whole: "Utterance") -> None:
+        """Forget the end of what came after the beginning of ``whole``'s last piece, where it is as quiet as the pause.
 
         Else the candidate waits while silence is decoded.
         """
-        begins = max(0, len(self.pending) - rest)
-        loud = np.flatnonzero(_loudness(bytes(self.pending[begins:])) > max(AS_QUIET * quiet, LEAST_LOUD))
+        begins = max(0, len(self.pending) - whole.rest)
+        loud = np.flatnonzero(_loudness(bytes(self.pending[begins:])) > max(AS_QUIET * whole.quiet, LEAST_LOUD))
         kept = int(loud[-1]) + 1 + AFTERGLOW if len(loud) else 0
         del self.pending[begins + kept * FRAME * SAMPLE_BYTES :]
 
