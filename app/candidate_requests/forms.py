@@ -1,7 +1,7 @@
 """Forms to answer a request and to set deadlines."""
 
 from flask_wtf import FlaskForm
-from wtforms import HiddenField, IntegerField, SelectField, TextAreaField
+from wtforms import IntegerField, SelectField, TextAreaField
 from wtforms.validators import InputRequired, NumberRange
 
 from app.candidate_requests.models import LONGEST_ANSWER, LONGEST_DAYS, RequestKind, RequestState
@@ -10,7 +10,7 @@ ANSWERS = {RequestState.GRANTED: "Granted", RequestState.DECLINED: "Declined", R
 
 
 class AnswerForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
-    """The decision, with an optional reply to the candidate. ``seen`` is the version of the reply on the page."""
+    """The decision, with an optional reply to the candidate."""
 
     state = SelectField("Answer", choices={state.value: text for state, text in ANSWERS.items()}, validate_choice=False)
     answer = TextAreaField(
@@ -18,7 +18,6 @@ class AnswerForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         description="Shown on the candidate's page.",
         render_kw={"maxlength": LONGEST_ANSWER, "rows": 2},
     )
-    seen = HiddenField()
 
 
 def _days(label: str) -> IntegerField:

@@ -74,8 +74,11 @@ def deadlines() -> str | AnyResponse | tuple[str, int]:
 
 
 @pages.post("/requests/<wish_id>/answer")
-def answer(wish_id: str) -> AnyResponse:
-    """Grant, decline or close a request; the candidate sees the answer on their page."""
+def answer(wish_id: str) -> AnyResponse | tuple[str, int]:
+    """Grant, decline or close a request; the candidate sees the answer on their page.
+
+    Where someone else has replied meanwhile, both replies are shown, and the member's own can be sent again.
+    """
     require_recruiter()
     member, form = current_member(), AnswerForm()
     candidate_request = request_to_change(member, wish_id)
@@ -83,7 +86,12 @@ def answer(wish_id: str) -> AnyResponse:
     try:
         state, words = _answer_of(form)
         actions.answer(candidate_request, state=state, words=words, by=member, seen=request.form.get("seen"))
-    except (Rejected, Conflict) as refusal:
+    except Conflict as refusal:
+        db.session.rollback()
+        newest = request_to_change(member, wish_id)
+        shown = {"candidate_request": newest, "state": state, "words": words, "refusal": refusal.message}
+        return render_template("candidate_requests/overtaken.html", **shown), 409
+    except Rejected as refusal:
         db.session.rollback()
         flash(refusal.message, "bad")
     else:

@@ -233,8 +233,14 @@ def test_a_member_cannot_overwrite_a_reply_that_they_have_not_seen(
     # The same status again, with other words: the status alone does not tell that there is a newer reply.
     theirs.post(path, data={"state": "granted", "answer": "We will call you on Monday.", "seen": seen()})
     for stale in (old, "2026-01-01T00:00:00+00:00", "odd"):
-        mine.post(path, data={"state": "declined", "answer": "No.", "seen": stale})
-        assert "Your reply was not saved" in mine.get(f"/interviews/{interview.id}").get_data(as_text=True)
+        refused = mine.post(path, data={"state": "declined", "answer": "No <b>.", "seen": stale})
+        page = refused.get_data(as_text=True)
+        assert (refused.status_code, "Your reply was not saved" in page) == (409, True)
+        assert "Requested by" in page
+        assert "“We will call you on Monday.”" in page
+        assert ">No &lt;b&gt;.</textarea>" in page, "what the member wrote is lost"
+        assert '<option value="declined" selected>' in page
+        assert f'name="seen" value="{seen()}"' in page
         db.session.expire_all()
         assert candidate_request.answer == "We will call you on Monday."
     newest = seen()
