@@ -17,11 +17,15 @@ function remembered(base) {
   try { return JSON.parse(sessionStorage.getItem(key(base))); } catch { return null; }
 }
 
-// The page is being left: the end of an answer that fills no chunk is kept for the next page. Nothing slower would be done in time.
-export function keepRest(base, { segment, track }) {
+// The page is being left: what the browser's database does not have yet is kept for the next page, also the end of an answer
+// that fills no chunk. Nothing slower would be done in time.
+export function keepRest(base, { segment, track, outbox }) {
+  const chunks = [...outbox.unkept].filter((chunk) => chunk.pcm);
   const rest = track?.rest;
-  if (!rest) return;
-  try { sessionStorage.setItem(restOf(base), JSON.stringify({ segment, number: rest.number, pcm: base64(rest.pcm) })); } catch { /* as above */ }
+  if (rest) chunks.push({ segment, ...rest });
+  if (!chunks.length) return;
+  const kept = chunks.map(({ segment: run, number, pcm }) => ({ segment: run, number, pcm: base64(pcm) }));
+  try { sessionStorage.setItem(restOf(base), JSON.stringify(kept)); } catch { /* as above */ }
 }
 
 // The page goes on after all.
@@ -29,14 +33,15 @@ export function forgetRest(base) {
   try { sessionStorage.removeItem(restOf(base)); } catch { /* as above */ }
 }
 
-// As the chunk that it would have become, filled up with silence; null where none was kept.
+// As chunks, the last one filled up with silence. A page of the version before kept one at most, without a list.
 function keptRest(base) {
   try {
-    const { segment, number, pcm } = JSON.parse(sessionStorage.getItem(restOf(base)));
-    const bytes = new Uint8Array(2 * CHUNK);
-    bytes.set(Uint8Array.from(atob(pcm), (letter) => letter.charCodeAt(0)));
-    return { segment, track: "voice", number, bytes, type: "application/octet-stream" };
-  } catch { return null; }
+    return [].concat(JSON.parse(sessionStorage.getItem(restOf(base)))).map(({ segment, number, pcm }) => {
+      const bytes = new Uint8Array(2 * CHUNK);
+      bytes.set(Uint8Array.from(atob(pcm), (letter) => letter.charCodeAt(0)));
+      return { segment, track: "voice", number, bytes, pcm: new Int16Array(bytes.buffer), type: "application/octet-stream" };
+    });
+  } catch { return []; }
 }
 
 // How the agent was heard when the speech began. A candidate who kept speaking while a reply was being made has heard nothing of it.
@@ -48,9 +53,9 @@ function knownOf(left, now) {
 
 // Sends what the earlier page could not send any more, then posts what no turn has taken. Gives where the interview stands.
 export async function catchUp({ protocol, outbox, server }) {
-  const rest = keptRest(protocol.base);
+  const chunks = keptRest(protocol.base);
   forgetRest(protocol.base);
-  if (rest) outbox.add(rest);
+  for (const chunk of chunks) if (!outbox.has(chunk)) outbox.add(chunk);
   if (!server.open_speech && !outbox.pending) return server;
   let left = remembered(protocol.base);
   for (;;) {

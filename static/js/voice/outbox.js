@@ -21,6 +21,7 @@ export class Outbox {
     this.sent = { voice: 0, mix: 0 }; // chunks in the request that is under way
     this.recent = new Map();
     this.held = new Map();
+    this.unkept = new Set(); // chunks on their way to the store: a page that is left now takes them with it
     this.waiters = [];
     this.refused = [];
     this.stopped = false;
@@ -46,9 +47,19 @@ export class Outbox {
   }
 
   async #keep(chunk) {
-    await chunk.coding;
-    const { segment, track, number, bytes, type } = chunk;
-    return this.store.keep({ segment, track, number, bytes, type });
+    this.unkept.add(chunk);
+    try {
+      await chunk.coding;
+      const { segment, track, number, bytes, type } = chunk;
+      return await this.store.keep({ segment, track, number, bytes, type });
+    } finally {
+      this.unkept.delete(chunk);
+    }
+  }
+
+  // Whether the server gets, or got, this chunk from this page.
+  has(chunk) {
+    return this.recent.has(name(chunk)) || this.queues[chunk.track].some((queued) => name(queued) === name(chunk));
   }
 
   // What was held and not added is not wanted.

@@ -128,7 +128,7 @@ export class Talk {
     const mix = (number, bytes) => this.outbox.add({ segment, track: "mix", number, bytes, type: this.sound.type.split(";")[0] });
     await Promise.race([this.coder.tried, new Promise((go) => { setTimeout(go, TRIES); })]);
     await this.sound.record(mix, { isNative: this.coder.isNative });
-    const voice = (number, pcm) => this.#piece({ segment, track: "voice", number, type: "application/octet-stream" }, pcm);
+    const voice = (number, pcm) => this.#piece({ segment, track: "voice", number, pcm, type: "application/octet-stream" });
     this.track = new VoiceTrack((...chunk) => this.outbox.add(voice(...chunk)), (...chunk) => this.outbox.hold(voice(...chunk)));
     this.sound.onLost ??= guard(this.sound, () => this.#interrupted());
     this.melody.restart();
@@ -148,9 +148,9 @@ export class Talk {
   }
 
   // A chunk of the own voice, whose bytes are ready a moment later.
-  #piece(chunk, pcm) {
-    chunk.coding = this.coder.code(pcm).then((bytes) => { chunk.bytes = bytes; });
-    chunk.others = [() => { this.coder.lose(); return own(pcm); }, () => plain(pcm)];
+  #piece(chunk) {
+    chunk.coding = this.coder.code(chunk.pcm).then((bytes) => { chunk.bytes = bytes; });
+    chunk.others = [() => { this.coder.lose(); return own(chunk.pcm); }, () => plain(chunk.pcm)];
     return chunk;
   }
 

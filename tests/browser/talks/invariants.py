@@ -20,7 +20,6 @@ HEARD = 0.6
 LONG = 1.0
 """Seconds from which on speech in the agent's silence counts, whether or not the page gave the turn to it."""
 WORD_SECONDS = 0.3
-CHUNK_SECONDS = 0.5
 OBEYED = {"repeat", "think", "sure", "here", "there", "who", "long"}
 """Kinds of replies that do what was asked, or ask back."""
 STEP = 0.1
@@ -154,19 +153,11 @@ def _answers(played: Played) -> Iterator[str]:
         if not (stretch.is_given or stretch.is_long_and_alone) or not played.transcript:
             continue
         whole = [word for word in stretch.words if word["live"] and word["frames"] == WORD_FRAMES]
-        kept = [word for word in whole if not _went_with_the_page(played, word)]
-        live = [played.script.words[word["id"]] for word in kept]
+        live = [played.script.words[word["id"]] for word in whole]
         lost = [text for text in live if text not in where]
         if lost:
             phases = [phase for word in stretch.words for phase in word["phases"]]
             yield f"said, and not published: {' '.join(lost)} (in {[key for key, _ in groupby(phases)]})"
-
-
-def _went_with_the_page(played: Played, word: dict[str, Any]) -> bool:
-    """Whether a reload took the word: the chunk that it was in was not full yet."""
-    left = [move for move in played.report["log"] if move["act"] == "reload"]
-    begun = word["at"] / 1000
-    return any(begun <= move["at"] / 1000 <= begun + WORD_SECONDS + CHUNK_SECONDS for move in left)
 
 
 # --- what only says "I am listening" is in none ---------------------------------------------------------------------

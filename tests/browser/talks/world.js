@@ -7,6 +7,7 @@ const FRAME = 320; // samples at 16 kHz
 const MS = 20;
 const PIECE = 2000; // ms of the recording in one chunk
 const REFUSED_AFTER = 30; // ms in which a request without a network fails
+const STORED_AFTER = 50; // … and in which the browser has stored a chunk
 const [RARELY, OFTEN] = [20000, 8000]; // ms between two drops of a line that has them
 const [SHORT, LONG] = [500, 5000]; // ms that a drop lasts
 
@@ -186,7 +187,9 @@ class Kept {
     Object.assign(this, { durable: true, chunks: new Map(), all: new Map(), last: 0 });
   }
 
+  // As a browser's database: a page that is left meanwhile has stored nothing.
   async keep(chunk) {
+    await new Promise((stored) => { world.clock.timer(stored, STORED_AFTER); });
     const run = this.all.get(chunk.segment) ?? { segment: chunk.segment, mix: -1, voice: -1 };
     run[chunk.track] = Math.max(run[chunk.track], chunk.number);
     this.all.set(chunk.segment, run);

@@ -53,6 +53,24 @@ export const tests = {
     for (let tries = 0; tries < 100 && (await store.waiting()).length; tries += 1) await new Promise((go) => { setTimeout(go, 10); });
     equal([sent, await store.waiting()], [[5], []]);
   },
+  async "what is not in the store yet is known, held or added, and so is what is with the server"() {
+    const store = await fresh("unkept");
+    const outbox = new Outbox(() => new Promise(() => {}), store);
+    let made;
+    const coded = { ...chunk(1, "voice"), coding: new Promise((go) => { made = go; }) };
+    outbox.hold(coded);
+    outbox.add(chunk(2, "voice"));
+    equal([...outbox.unkept].map(({ number }) => number), [1, 2]);
+    equal([1, 2].map((number) => outbox.has(chunk(number, "voice"))), [false, true]);
+    await until(() => outbox.unkept.size === 1);
+    made();
+    await until(() => outbox.unkept.size === 0);
+    equal((await store.waiting()).map(({ number }) => number), [2, 1]);
+    const sends = new Outbox(async () => ({}), { keep: () => Promise.reject(new Error("full")), drop: async () => {} });
+    sends.add(chunk(3, "voice"));
+    await sends.empty();
+    equal([sends.unkept.size, sends.has(chunk(3, "voice")), sends.has(chunk(3, "mix"))], [0, true, false]);
+  },
   async "what the server finds missing is sent again"() {
     const sent = [];
     const outbox = new Outbox(async (one) => {
