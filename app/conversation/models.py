@@ -70,6 +70,11 @@ class Sitting(Base):
     heartbeat_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
 
+    @property
+    def is_taken_over(self) -> bool:
+        """Whether another browser than the first one holds the interview."""
+        return self.fence > 1
+
 
 class Agreement(Base):
     """That a candidate agreed to be recorded and to talk with a machine: to which text, when, in which language.

@@ -17,7 +17,7 @@ from app.operations.demo.candidate import Candidate, Refused
 from tests.factories import Made
 from tests.people import Browser
 
-from .conftest import Candidates, interview_of, path_of
+from .conftest import Candidates, interview_of, path_of, started
 
 
 def counts() -> dict[str, int]:
@@ -230,6 +230,26 @@ def test_another_browser_may_take_over_after_120_seconds_of_silence(
             assert (refused.value.status, refused.value.body["reason"]) == (409, "taken over")
         second.call("POST", "/heartbeat", json={})
     assert db.session.query(Agreement).filter_by(interview_id=interview.id).count() == 2
+
+
+def test_the_other_browser_sees_the_open_question_and_no_words_of_answers(candidates: Candidates, book: Made) -> None:
+    interview = book(may_say_again=True, questions=["Why?", "Where?", "When?"])
+    first, second = started(candidates(interview)), candidates(interview)
+    first.turn(1, "begin")
+    answered = first.turn(2, "text", text="Because of the sea.")
+    assert (answered["heard"]["text"], answered["last_answer"]) == ("Because of the sea.",) * 2
+    with at(clock.now() + timedelta(seconds=121)):
+        second.open()
+        seen = second.start()
+        replayed = second.turn(2, "text", text="x")
+        repeated = second.turn(3, "repeat")
+        own = second.turn(4, "text", text="In Bergen.")
+    assert seen["prompt"]["question"] == "Where?"
+    for prompt in (seen["prompt"], replayed, repeated):
+        assert (prompt["heard"], prompt["last_answer"]) == (None, "")
+        assert "sea" not in str(prompt)
+    assert (own["question"], own["heard"], own["last_answer"]) == ("When?", None, "")
+    assert "In Bergen." not in str(second.turn(5, "repeat", again=True))
 
 
 def test_a_sign_of_life_keeps_others_away(candidate: Candidate, candidates: Candidates) -> None:

@@ -266,15 +266,17 @@ def detection_ms(timing: dict[str, float | None] | None) -> int | None:
 # --- what is sent --------------------------------------------------------------------------------------------------
 
 
-def prompt(turn: Turn, *, base: str, script: Script, place: Place) -> dict[str, Any]:
+def prompt(turn: Turn, *, base: str, script: Script, place: Place, is_taken_over: bool = False) -> dict[str, Any]:
     """A reply of the agent as the page gets it; it sounds when the answer has been over for ``patience_ms``.
 
-    ``last_answer`` is what may be said again now (``script.machine.last_answer``), else None.
+    ``last_answer`` is what may be said again now (``script.machine.last_answer``), else None. Where another browser has
+    taken the interview over, it sees no words of any answer: neither these nor ``heard`` (0050).
 
     ``question`` is what is open: the script's question or a follow-up to it, ``script_question`` the former always.
     ``minutes_left`` is about how long the questions that are left take, in steps of five (0: a few), or None.
     """
     at = turn.question_index
+    again = None if turn.reply_kind == Kind.MOMENT else last_answer(script, place)
     parts = [{k: v for k, v in part.items() if k not in {"words", "stretches"}} for part in turn.parts or []]
     sounds = _sounds(turn, f"{base}/turns/{turn.number}/audio")
     return {
@@ -291,9 +293,9 @@ def prompt(turn: Turn, *, base: str, script: Script, place: Place) -> dict[str, 
         "question": turn.question,
         "script_question": None if at is None else script.questions[at],
         "expects": turn.expects,
-        "heard": None if turn.heard_text is None else {"text": turn.heard_text},
+        "heard": None if turn.heard_text is None or is_taken_over else {"text": turn.heard_text},
         **_waits(turn, script.language, said=so_far(place)),
-        "last_answer": None if turn.reply_kind == Kind.MOMENT else last_answer(script, place),
+        "last_answer": "" if again and is_taken_over else again,
         **_awaits(turn),
     }
 
@@ -349,7 +351,9 @@ def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
         "documents": [document(one) for one in interview.documents],
         "uploads": [upload(one) for one in unfinished_uploads(interview.id)],
         "turn": sitting.next_turn,
-        "prompt": None if last is None else prompt(last, base=base_of(interview), script=script, place=place),
+        "prompt": None
+        if last is None
+        else prompt(last, base=base_of(interview), script=script, place=place, is_taken_over=sitting.is_taken_over),
         "question_index": place.question_index,
         "question_count": len(script.questions),
         "next_segment": (runs[-1].number if runs else 0) + 1,

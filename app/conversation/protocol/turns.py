@@ -139,7 +139,9 @@ def _answered_or_busy(turn: Turn, interview: Interview) -> Response | tuple[Resp
 def _told(turn: Turn, base: str, script: Script) -> dict[str, Any]:
     # nosemgrep: row-by-id-in-edge - the sitting of a turn that its holder was let in to
     sitting = db.session.get_one(Sitting, turn.sitting_id)
-    return schemas.prompt(turn, base=base, script=script, place=Place.from_json(sitting.place))
+    return schemas.prompt(
+        turn, base=base, script=script, place=Place.from_json(sitting.place), is_taken_over=sitting.is_taken_over
+    )
 
 
 def _work(interview: Interview, turn: Turn, token: int, *, body: dict[str, Any]) -> _Work:
