@@ -366,6 +366,24 @@ def test_one_call_a_pause_and_the_one_before_is_given_up(
     assert asks.asked[-1].answer == "i had three boats in bergen and a ferry"
 
 
+def test_more_of_an_answer_goes_on_with_the_call_of_its_pause(
+    pausing: Candidate, hears: ScriptedTranscriber, asks: Slow
+) -> None:
+    asks.ready.set()
+    hears.texts, hears.peeks = ["i had three boats", "and a ferry"], ["and a ferry"]
+    unheard = pausing.turn(2, "answer", **SO_FAR)
+    assert unheard["question_index"] == 1
+    for number in range(3, 6):
+        pausing.put_chunk(1, number, sound(0.5, number), track="voice")
+    more = {"segment": 1, "first_chunk": 3, "last_chunk": 5}
+    pausing.call("POST", "/turns/3/silence", json={**more, "continues": True})
+    begun(asks, 2)
+    assert asks.asked[1].answer == "i had three boats\nand a ferry"
+    nothing = {"segment": 1, "started": 0, "seconds": 0, "whole": False}
+    assert pausing.turn(3, "answer", played=nothing, continues=True, **more)["question_index"] == 1
+    assert len(asks.asked) == 2, "the turn went on with the call of the pause"
+
+
 def test_a_call_is_given_up_as_soon_as_more_words_are_heard(
     pausing: Candidate, hears: ScriptedTranscriber, asks: Slow
 ) -> None:

@@ -11,7 +11,7 @@ from app.conversation.protocol import schemas
 from app.conversation.protocol.chunks import beginning
 from app.conversation.protocol.turns import documents_of, wait_for_chunks
 from app.conversation.queries import sitting_of
-from app.conversation.script.machine import so_far
+from app.conversation.script.machine import Event, so_far, taken_up
 from app.conversation.script.place import Phase, Place
 from app.conversation.turn import utterance_key
 from app.core.db import db, reading
@@ -38,7 +38,7 @@ def judge_silence(number: int) -> Response:
         judged = silences.pause(transcriber, key, last=last, language=current.language, **_answer_so_far(body))
         is_early = body["begun_samples"] is not None  # words that the rest of the chunk often changes
         if not is_early and silences.may_be_over(judged, current.language):
-            _think(key, judged["text"])
+            _think(key, judged["text"], continues=body["continues"])
         return jsonify(judged)
     called = silences.call(
         transcriber,
@@ -63,7 +63,7 @@ def _answer_so_far(body: dict[str, Any]) -> dict[str, Any]:
     return {"begun": begun, "before": so_far(place)}
 
 
-def _think(key: str, text: str) -> None:
+def _think(key: str, text: str, *, continues: bool) -> None:
     """Let the interviewer think about an answer that may be over, so that its words are ready when it is."""
     built, script = gateways.current(), linked_script()
     if built.interviewer.name == ScriptInterviewer.name or not built.speaker.supports(script.language):
@@ -73,6 +73,8 @@ def _think(key: str, text: str) -> None:
         place = Place.from_json(sitting.place) if sitting else Place()
         documents = documents_of(linked_interview())
         db.session.rollback()
+    if continues:
+        place, _event = taken_up(place, Event.ANSWER)
     if place.phase is Phase.QUESTION and not place.stopping:
         thinking.begin_early(script, place, text, interviewer=built.interviewer, key=key, documents=documents)
 
