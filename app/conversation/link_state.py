@@ -74,11 +74,10 @@ def is_check() -> bool:
 @pages.errorhandler(429)
 def often(_error: HTTPException) -> Response:
     """The response when a link, or all links from one network, are opened too often."""
+    if not (request.is_json or is_check()):
+        return rate_limits.too_often(url_for("conversation.show", **(request.view_args or {})))
     languages.choose()
-    if request.is_json or is_check():
-        response = plain_answer(429, gettext("Too many requests. Please wait a moment."), "often")
-    else:
-        response = make_response(render_template("conversation/often.html", address=request.path), 429)
+    response = plain_answer(429, gettext("Too many requests. Please wait a moment."), "often")
     response.headers["Retry-After"] = "60"
     return response
 

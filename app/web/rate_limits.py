@@ -7,12 +7,13 @@ A working key is counted by itself alone: what others send from its address, or 
 from urllib.parse import urlsplit
 
 import limits as counting
-from flask import Flask, Response, current_app, request
+from flask import Flask, Response, current_app, make_response, render_template, request
 from flask_limiter import ApplicationLimit, HeaderNames, Limiter
 from flask_limiter.errors import RateLimitExceeded
 from flask_smorest import abort
 
 from app.settings import Settings
+from app.web import languages
 from app.web.errors import is_api_path
 from app.web.fields import UUID
 
@@ -166,6 +167,14 @@ def count(name: str, *, most: int, of: str = "") -> None:
     the address (a school, a fair, a proxy) do not use its calls up.
     """
     _hit(most, "page", name, of, address_of_request())
+
+
+def too_often(address: str) -> Response:
+    """The response to a candidate's page beyond its limit, in their language. ``address``: where to try again."""
+    languages.choose()
+    response = make_response(render_template("errors/often.html", address=address), 429)
+    response.headers["Retry-After"] = "60"
+    return response
 
 
 def count_for_key(name: str, key_id: str, *, most: int) -> None:

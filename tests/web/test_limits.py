@@ -8,6 +8,7 @@ import time_machine
 from flask import Flask
 
 from app.accounts import actions
+from app.conversation import link_state
 from app.core import queue
 from app.core.db import db
 from app.gateways.redis import embedded
@@ -209,6 +210,19 @@ def test_one_link_that_is_opened_without_end_is_refused_in_words_and_no_other(sc
     assert "Wait one minute" in refused.text
     assert refused.headers["Retry-After"] == "60"
     assert client.get(other).status_code == 200
+
+
+@pytest.mark.parametrize("page", ["{link}/start", "{link}/own", "{link}/own/code", "/interview/api/open/x"])
+def test_candidates_read_in_their_language_that_a_page_is_opened_too_often(school, monkeypatch, page):
+    monkeypatch.setattr(rate_limits, "OPENS_PER_ADDRESS", 0)
+    monkeypatch.setattr(link_state, "OPENS_PER_LINK", 0)
+    (link,) = school(1)
+    send = school.app.test_client().post if page.endswith(("start", "code")) else school.app.test_client().get
+    refused = send(page.format(link=link), headers={"Accept-Language": "de"})
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "60")
+    assert 'lang="de-DE"' in refused.text
+    again = re.search(r'<a class="button" href="([^"]+)"', refused.text).group(1)
+    assert school.app.test_client().get(again, headers={"Accept-Language": "de"}).status_code == 429, "a page, not 405"
 
 
 def test_start_of_a_valid_link_is_never_refused_because_of_neighbours(school, monkeypatch):

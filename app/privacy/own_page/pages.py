@@ -4,6 +4,7 @@ from typing import Any
 
 from flask import Blueprint, Response, g, make_response, redirect, render_template, request, url_for
 from flask_babel import gettext
+from werkzeug.exceptions import HTTPException
 
 from app import gateways
 from app.accounts.queries import is_disabled
@@ -71,6 +72,12 @@ def guard() -> Response | None:
                 refused = redirect(_link(), 303)  # type: ignore[assignment]
         db.session.rollback()
     return refused
+
+
+@pages.errorhandler(429)
+def often(_error: HTTPException) -> Response:
+    """The response when this page is opened too often."""
+    return rate_limits.too_often(url_for("own_page.show"))
 
 
 @pages.after_request

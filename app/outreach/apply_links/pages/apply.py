@@ -6,6 +6,7 @@ import ipaddress
 
 from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request, session
 from flask_wtf.csrf import generate_csrf
+from werkzeug.exceptions import HTTPException
 
 from app import gateways
 from app.core.db import db, reading
@@ -32,6 +33,11 @@ def _before() -> None:
     keep_private()
     request.max_content_length = LARGEST_FORM
     rate_limits.count("apply", most=rate_limits.OPENS_PER_ADDRESS)
+
+
+@apply.errorhandler(429)
+def _often(_error: HTTPException) -> Response:
+    return rate_limits.too_often(request.path)
 
 
 @apply.after_request
