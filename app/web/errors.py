@@ -184,7 +184,7 @@ def _on_stale_token(error: CSRFError) -> Response:
         return respond(
             Failure(403, "This page is too old. Reload it.", {"headers": {"X-CSRFToken": [error.description]}})
         )
-    typed = typed_input() if request.form and not request.files else None
+    typed = typed_input() if request.form else None
     return make_response(render_template("errors/stale.html", typed=typed), 400)
 
 

@@ -1,5 +1,6 @@
 """CSRF, origin, and what browsers are told by headers."""
 
+import io
 import uuid
 from datetime import timedelta
 
@@ -55,6 +56,15 @@ def test_a_form_without_token_is_refused_and_offers_what_was_typed(site):
     assert b"&lt;long text&gt;" in response.data
     assert b"my own word" not in response.data
     assert response.data.count(b'name="csrf_token"') == 1
+
+
+@pytest.mark.parametrize("name", ["", "cv.pdf"])
+def test_a_refused_form_with_a_file_field_offers_what_was_typed_too(site, name):
+    data = {"name": "long text", "cv": (io.BytesIO(b"%PDF" if name else b""), name)}
+    response = site().test_client().post("/form", data=data, content_type="multipart/form-data", forged=True)
+    assert response.status_code == 400
+    assert b"long text" in response.data
+    assert b"choose files again" in response.data
 
 
 def test_ids_of_a_refused_form_travel_along_unseen(site):
