@@ -147,7 +147,7 @@ def cannot_extend(interview: Interview | None) -> str | None:
     """Why the link cannot be extended, as a sentence; None if it can."""
     if interview is None:
         return "There is no interview whose link could be extended."
-    if interview.withdrawn_at is not None or interview.declined_at is not None:
+    if interview.withdrawn_at is not None or interview.has_declined:
         return "The candidate has declined or withdrawn."
     if interview.stage not in {Stage.CREATED, Stage.RUNNING, Stage.ABANDONED}:
         return "The candidate has finished the interview."

@@ -94,6 +94,15 @@ def test_a_link_that_is_no_longer_wanted_is_not_extended(owner: Person, ada: Int
     assert (answer.json["message"] == closed) is (field == "closed_at")
 
 
+@pytest.mark.parametrize("stage", [Stage.RUNNING, Stage.ABANDONED])
+def test_the_link_of_a_candidate_who_declined_and_then_started_is_extended(
+    owner: Person, ada: Interview, stage: Stage
+) -> None:
+    ada.declined_at, ada.stage = clock.now(), stage
+    db.session.commit()
+    assert extend(owner, ada, 60).status_code == 200
+
+
 @pytest.mark.parametrize("stage", [Stage.SUBMITTED, Stage.PROCESSING, Stage.COMPLETED])
 def test_a_finished_interview_is_not_extended(owner: Person, ada: Interview, stage: Stage) -> None:
     ada.stage = stage
