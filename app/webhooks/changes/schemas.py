@@ -15,9 +15,6 @@ WHAT = ("upserted", "deleted")
 class ChangesQuerySchema(ma.Schema):
     """Query of the feed."""
 
-    class Meta:
-        unknown = ma.RAISE
-
     after = Text(
         most=LONGEST_CURSOR,
         blank=False,
