@@ -42,6 +42,13 @@ class Reading(NamedTuple):
     sure: float
 
 
+class Beams(NamedTuple):
+    """How many texts are followed at once, and how many of them must have ended."""
+
+    followed: int
+    ended: int
+
+
 class Model:
     """One model in memory."""
 
@@ -63,7 +70,7 @@ class Model:
         self._features = FeatureExtractor(feature_size=self._whisper.n_mels)
         self._tokenizers: dict[str, Any] = {}
 
-    def read(self, samples: Samples, language: str, *, beam: int, varied: bool = False) -> Stages:
+    def read(self, samples: Samples, language: str, beams: Beams, *, varied: bool = False) -> Stages:
         """Recognise up to 25 s (16 kHz, -1..1) in stages; words count from their start. `varied` forbids repetitions.
 
         Raises Refused where the model does not know the language.
@@ -75,7 +82,8 @@ class Model:
         result = self._whisper.generate(
             encoded,
             [[*tokenizer.sot_sequence, tokenizer.no_timestamps]],
-            beam_size=beam,
+            beam_size=beams.followed,
+            patience=beams.ended / beams.followed,
             no_repeat_ngram_size=3 if varied else 0,
             max_length=min(MOST_TOKENS, round(seconds * TOKENS_PER_SECOND) + SPARE_TOKENS),
             return_scores=True,
