@@ -2,6 +2,7 @@
 import { base64 } from "./coder.js";
 import { CHUNK } from "./voice-track.js";
 
+const MOST = 60; // chunks that are kept for the next page, the newest ones: 1.3 MB, of the 5 MB that browsers give
 const UNHEARD = { segment: null, started: 0, seconds: 0, whole: false };
 const key = (base) => `parley-left ${base}`;
 const restOf = (base) => `parley-rest ${base}`;
@@ -20,7 +21,7 @@ function remembered(base) {
 // The page is being left: what the browser's database does not have yet is kept for the next page, also the end of an answer
 // that fills no chunk. Nothing slower would be done in time.
 export function keepRest(base, { segment, track, outbox }) {
-  const chunks = [...outbox.unkept].filter((chunk) => chunk.pcm);
+  const chunks = [...outbox.unkept].slice(-MOST);
   const rest = track?.rest;
   if (rest) chunks.push({ segment, ...rest });
   if (!chunks.length) return;

@@ -21,7 +21,7 @@ export class Outbox {
     this.sent = { voice: 0, mix: 0 }; // chunks in the request that is under way
     this.recent = new Map();
     this.held = new Map();
-    this.unkept = new Set(); // chunks on their way to the store: a page that is left now takes them with it
+    this.unkept = new Set(); // the voice's chunks that neither the store nor the server has: a page that is left takes them with it
     this.waiters = [];
     this.refused = [];
     this.stopped = false;
@@ -47,14 +47,12 @@ export class Outbox {
   }
 
   async #keep(chunk) {
-    this.unkept.add(chunk);
-    try {
-      await chunk.coding;
-      const { segment, track, number, bytes, type } = chunk;
-      return await this.store.keep({ segment, track, number, bytes, type });
-    } finally {
-      this.unkept.delete(chunk);
-    }
+    if (chunk.track === "voice") this.unkept.add(chunk);
+    await chunk.coding;
+    const { segment, track, number, bytes, type } = chunk;
+    const order = await this.store.keep({ segment, track, number, bytes, type });
+    if (this.store.durable) this.unkept.delete(chunk);
+    return order;
   }
 
   // Whether the server gets, or got, this chunk from this page.
@@ -64,6 +62,7 @@ export class Outbox {
 
   // What was held and not added is not wanted.
   release() {
+    for (const chunk of this.unkept) if (this.held.has(name(chunk))) this.unkept.delete(chunk);
     for (const stored of this.held.values()) stored.then((order) => this.#drop(order));
     this.held.clear();
   }
@@ -249,6 +248,7 @@ export class Outbox {
   }
 
   async #forget(chunk) {
+    this.unkept.delete(chunk);
     await chunk.kept;
     await this.#drop(chunk.order);
   }

@@ -9,6 +9,13 @@ function asked(request) {
   });
 }
 
+function written(transaction) {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = resolve;
+    transaction.onabort = () => reject(transaction.error);
+  });
+}
+
 export async function openStore(interview) {
   try {
     const request = indexedDB.open(NAME, 1);
@@ -41,7 +48,9 @@ class Store {
     const run = (await asked(runs.get(key))) ?? { interview: this.interview, segment: chunk.segment, mix: -1, voice: -1 };
     run[chunk.track] = Math.max(run[chunk.track], chunk.number);
     runs.put(run);
-    return asked(chunks.add({ ...chunk, interview: this.interview }));
+    const added = chunks.add({ ...chunk, interview: this.interview });
+    await written(chunks.transaction); // a page that is left before may have stored nothing
+    return added.result;
   }
 
   async drop(order) {
