@@ -47,6 +47,11 @@ class Holder:
     next_turn: int
     language: str
 
+    @property
+    def has_taken_over(self) -> bool:
+        """Whether another browser held the interview before: this one then gets no words of answers (0050)."""
+        return self.fence > 1
+
 
 @dataclass(frozen=True, slots=True)
 class Agreed:

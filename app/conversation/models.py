@@ -72,7 +72,7 @@ class Sitting(Base):
 
     @property
     def is_taken_over(self) -> bool:
-        """Whether another browser than the first one holds the interview."""
+        """Whether another browser than the first one holds the interview, or it was ended for a candidate who left."""
         return self.fence > 1
 
 

@@ -17,7 +17,8 @@ from app.operations.demo.candidate import Candidate, Refused
 from tests.factories import Made
 from tests.people import Browser
 
-from .conftest import Candidates, interview_of, path_of, started
+from .conftest import Candidates, interview_of, path_of, sound, started
+from .fakes import ScriptedTranscriber
 
 
 def counts() -> dict[str, int]:
@@ -250,6 +251,25 @@ def test_the_other_browser_sees_the_open_question_and_no_words_of_answers(candid
         assert "sea" not in str(prompt)
     assert (own["question"], own["heard"], own["last_answer"]) == ("When?", None, "")
     assert "In Bergen." not in str(second.turn(5, "repeat", again=True))
+
+
+def test_the_other_browser_has_no_sound_of_the_first_one_read_to_it(
+    candidate: Candidate, candidates: Candidates, hears: ScriptedTranscriber
+) -> None:
+    hears.texts, hears.peeks, hears.otherwise = ["because of the sea"] * 4, ["because of the sea"] * 4, "because"
+    candidate.turn(1, "begin", segment=candidate.open_segment("audio/webm"))
+    for number in range(4):
+        assert candidate.put_chunk(1, number, sound(0.5, number), track="voice")["partial"]
+    asked = {"segment": 1, "first_chunk": 0, "last_chunk": 3}
+    assert candidate.call("POST", "/turns/2/silence", json=asked)["text"] == "because of the sea"
+    second = candidates(interview_of(candidate))
+    with at(clock.now() + timedelta(seconds=121)):
+        second.open()
+        second.start()
+        for interrupts in (False, True):
+            judged = second.call("POST", "/turns/2/silence", json={**asked, "interrupts": interrupts})
+            assert judged["text"] == ""
+        assert "partial" not in second.put_chunk(1, 4, sound(0.5, 4), track="voice")
 
 
 def test_a_sign_of_life_keeps_others_away(candidate: Candidate, candidates: Candidates) -> None:

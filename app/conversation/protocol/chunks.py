@@ -254,4 +254,4 @@ def _partial(sitting_holder: Holder, bundle: _Bundle) -> dict[str, object]:
     text = gateways.current().transcriber.partial(key)
     if text:
         thinking.goes_on(key, text)
-    return {"partial": text} if text else {}
+    return {"partial": text} if text and not sitting_holder.has_taken_over else {}

@@ -7,6 +7,7 @@ from flask import Response, jsonify
 from app import gateways
 from app.conversation import silences, thinking
 from app.conversation.access import holder, linked_interview, linked_script, protocol
+from app.conversation.actions import Holder
 from app.conversation.protocol import schemas
 from app.conversation.protocol.chunks import beginning
 from app.conversation.protocol.turns import documents_of, wait_for_chunks
@@ -39,7 +40,7 @@ def judge_silence(number: int) -> Response:
         is_early = body["begun_samples"] is not None  # words that the rest of the chunk often changes
         if not is_early and silences.may_be_over(judged, current.language):
             _think(key, judged["text"], continues=body["continues"])
-        return jsonify(judged)
+        return jsonify(_for(current, judged))
     called = silences.call(
         transcriber,
         key,
@@ -48,7 +49,11 @@ def judge_silence(number: int) -> Response:
         softly=body["softly"],
         pcm=lambda: _sound(current.interview_id, body),
     )
-    return jsonify(called)
+    return jsonify(_for(current, called))
+
+
+def _for(current: Holder, judged: dict[str, Any]) -> dict[str, Any]:
+    return {**judged, "text": ""} if judged["text"] and current.has_taken_over else judged
 
 
 def _answer_so_far(body: dict[str, Any]) -> dict[str, Any]:
