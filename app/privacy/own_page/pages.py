@@ -62,8 +62,8 @@ def guard() -> Response | None:
         except NotFound:
             languages.choose()
             return make_response(render_template("conversation/unknown.html"), 404)
-        rate_limits.count("own", most=OPENS_PER_LINK, of=interview.id)
         languages.choose((interview.script or FlowScript.of(interview.flow)).language)
+        rate_limits.count("own", most=OPENS_PER_LINK, of=interview.id)
         refused = None
         if request.endpoint not in OPEN_TO_STRANGERS:
             if not may_open(interview):
