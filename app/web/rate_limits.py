@@ -173,7 +173,7 @@ def too_often(address: str) -> Response:
     """The response to a candidate's page beyond its limit, in their language. ``address``: where to try again."""
     if languages.CHOSEN not in request.environ:
         languages.choose()
-    response = make_response(render_template("errors/often.html", address=address, base=address), 429)
+    response = make_response(render_template("conversation/often.html", address=address, base=address), 429)
     response.headers["Retry-After"] = "60"
     return response
 
