@@ -21,7 +21,7 @@ function remembered(base) {
 // The page is being left: what the browser's database does not have yet is kept for the next page, also the end of an answer
 // that fills no chunk. Nothing slower would be done in time.
 export function keepRest(base, { segment, track, outbox }) {
-  const chunks = [...outbox.unkept].slice(-MOST);
+  const chunks = [...outbox.unkept.values()].slice(-MOST);
   const rest = track?.rest;
   if (rest) chunks.push({ segment, ...rest });
   if (!chunks.length) return;

@@ -21,7 +21,7 @@ export class Outbox {
     this.sent = { voice: 0, mix: 0 }; // chunks in the request that is under way
     this.recent = new Map();
     this.held = new Map();
-    this.unkept = new Set(); // the voice's chunks that neither the store nor the server has: a page that is left takes them with it
+    this.unkept = new Map(); // the voice's chunks that neither the store nor the server has: a page that is left takes them with it
     this.waiters = [];
     this.refused = [];
     this.stopped = false;
@@ -47,11 +47,11 @@ export class Outbox {
   }
 
   async #keep(chunk) {
-    if (chunk.track === "voice") this.unkept.add(chunk);
+    if (chunk.track === "voice") this.unkept.set(name(chunk), chunk);
     await chunk.coding;
     const { segment, track, number, bytes, type } = chunk;
     const order = await this.store.keep({ segment, track, number, bytes, type });
-    if (this.store.durable) this.unkept.delete(chunk);
+    if (this.store.durable) this.unkept.delete(name(chunk));
     return order;
   }
 
@@ -62,8 +62,10 @@ export class Outbox {
 
   // What was held and not added is not wanted.
   release() {
-    for (const chunk of this.unkept) if (this.held.has(name(chunk))) this.unkept.delete(chunk);
-    for (const stored of this.held.values()) stored.then((order) => this.#drop(order));
+    for (const [key, stored] of this.held) {
+      this.unkept.delete(key);
+      stored.then((order) => this.#drop(order));
+    }
     this.held.clear();
   }
 
@@ -248,7 +250,7 @@ export class Outbox {
   }
 
   async #forget(chunk) {
-    this.unkept.delete(chunk);
+    this.unkept.delete(name(chunk)); // the one that was held may be another object
     await chunk.kept;
     await this.#drop(chunk.order);
   }

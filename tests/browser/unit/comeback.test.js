@@ -5,7 +5,7 @@ import { equal, ok } from "./assert.js";
 const STRETCH = { segment: 1, first_chunk: 6, last_chunk: 18 };
 const UNHEARD = { segment: null, started: 0, seconds: 0, whole: false };
 const ARRIVED = 5; // a chunk that the outbox has already
-const NOTHING = { unkept: new Set() };
+const NOTHING = { unkept: new Map() };
 const PLAYED = { segment: 1, started: 2, seconds: 1.5, whole: false, latency_ms: null };
 
 // states: what the server answers one after the other; posts: what it was sent
@@ -66,12 +66,12 @@ export const tests = {
   async "chunks that are not in the store yet go with the page, in their order, and once"() {
     sessionStorage.clear();
     const voice = (number, segment = 1) => ({ segment, track: "voice", number, pcm: Int16Array.of(number) });
-    const unkept = new Set([voice(0, 2), voice(ARRIVED), voice(6)]);
+    const unkept = new Map([voice(0, 2), voice(ARRIVED), voice(6)].entries());
     keepRest("/interview/of/this/test", { segment: 2, track: { rest: { number: 1, pcm: Int16Array.of(7) } }, outbox: { unkept } });
     const { seen, ...given } = scene({ states: [{ turn: 2, open_speech: null }] });
     await catchUp({ ...given, server: { turn: 2, open_speech: null } });
     equal(seen.added.map(({ segment, number, pcm }) => [segment, number, pcm[0]]), [[2, 0, 0], [1, 6, 6], [2, 1, 7]]);
-    keepRest("/interview/of/this/test", { segment: 3, track: null, outbox: { unkept: new Set(seen.added) } }); // left again at once
+    keepRest("/interview/of/this/test", { segment: 3, track: null, outbox: { unkept: new Map(seen.added.entries()) } }); // left again at once
     const { seen: again, ...next } = scene({ states: [{ turn: 2, open_speech: null }] });
     await catchUp({ ...next, server: { turn: 2, open_speech: null } });
     equal(again.added, seen.added);

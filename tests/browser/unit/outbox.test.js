@@ -60,16 +60,17 @@ export const tests = {
     const coded = { ...chunk(1, "voice"), coding: new Promise((go) => { made = go; }) };
     outbox.hold(coded);
     outbox.add(chunk(2, "voice"));
-    equal([...outbox.unkept].map(({ number }) => number), [1, 2]);
+    equal([...outbox.unkept.values()].map(({ number }) => number), [1, 2]);
     equal([1, 2].map((number) => outbox.has(chunk(number, "voice"))), [false, true]);
     await until(() => outbox.unkept.size === 1);
     made();
     await until(() => outbox.unkept.size === 0);
     equal((await store.waiting()).map(({ number }) => number), [2, 1]);
     const sends = new Outbox(async () => ({}), { keep: () => Promise.reject(new Error("full")), drop: async () => {} });
+    sends.hold(chunk(3, "voice"));
     sends.add(chunk(3, "voice"));
     sends.add(chunk(3));
-    equal([...sends.unkept].map(({ track }) => track), ["voice"]); // which the store does not take: until the server has it
+    equal([...sends.unkept.values()].map(({ track }) => track), ["voice"]); // which the store does not take: until the server has it
     await sends.empty();
     equal([sends.unkept.size, sends.has(chunk(3, "voice")), sends.has(chunk(3, "mix"))], [0, true, true]);
     outbox.hold(chunk(9, "voice"));
