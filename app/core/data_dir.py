@@ -1,4 +1,4 @@
-"""``DATA_DIR`` belongs to the one user that Parley runs as, and to one ``parley up`` at a time."""
+"""``DATA_DIR`` belongs to the user that Parley runs as, and to one ``parley up`` or ``parley restore`` at a time."""
 
 import fcntl
 import logging
@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 log = logging.getLogger(__name__)
 
@@ -14,11 +15,12 @@ UMASK = 0o077
 """Umask of every Parley process: only its own user can read what it writes."""
 
 _OTHERS = 0o077
-_LOCK = "up.lock"
+LOCK = "up.lock"
+"""Name of the file that is locked. Only the process that has locked it may delete it."""
 
 
 class InUse(Exception):
-    """Another ``parley up`` runs on the same directory; the message says which."""
+    """Another ``parley up`` or ``parley restore`` runs on the same directory; the message names its process."""
 
 
 def make_private(data_dir: Path) -> None:
@@ -74,33 +76,32 @@ def held_alone(data_dir: Path) -> Iterator[None]:
 
     The lock is a record lock: forked children do not inherit it, so it ends with this process, however that ends.
     """
-    with (data_dir / _LOCK).open("a+") as file:
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise InUse(_who(data_dir, file.name)) from error
+    with _locked(data_dir / LOCK) as file:
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
         yield
 
 
-def is_held(data_dir: Path) -> bool:
-    """Whether another process holds the directory."""
-    try:
-        with (data_dir / _LOCK).open("r+") as file:
+def _locked(path: Path) -> IO[str]:
+    """The file at this path, locked. It may be deleted or replaced before it is locked; then the new one counts."""
+    while True:
+        file = path.open("a+")
+        try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
-    return False
+        except OSError as error:
+            file.close()
+            raise InUse(_who(path)) from error
+        with suppress(FileNotFoundError):
+            if path.stat().st_ino == os.fstat(file.fileno()).st_ino:
+                return file
+        file.close()
 
 
-def _who(data_dir: Path, lock: str) -> str:
-    number = Path(lock).read_text().strip()
+def _who(lock: Path) -> str:
+    number = lock.read_text().strip()
     process = f", process {number}," if number else ""
     return (
-        f"Another parley up{process} runs on {data_dir}. Stop it first, or set DATA_DIR to another directory. To "
-        "add capacity, start parley web and parley worker."
+        f"Another parley up or parley restore{process} runs on {lock.parent}. Stop it first, or set DATA_DIR to "
+        "another directory. To add capacity, start parley web and parley worker."
     )

@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -387,6 +389,32 @@ def test_a_running_installation_is_left_alone(
 ) -> None:
     monkeypatch.setattr(embedded, "found_alive", lambda _data, _url: "unix:///there")
     refused(installation, copy, "is running", "stop it first")
+
+
+@pytest.mark.parametrize("force", [False, True], ids=["empty", "moved aside"])
+def test_parley_does_not_start_on_a_directory_that_is_being_restored(
+    installation: Installation, copy: Path, monkeypatch: pytest.MonkeyPatch, *, force: bool
+) -> None:
+    start = "import pathlib, sys\nfrom app.core.data_dir import held_alone\nwith held_alone(pathlib.Path(sys.argv[1])): pass"
+    said, put_in_place = [], unpacking.put_in_place
+
+    def started() -> str:
+        command = [sys.executable, "-c", start, installation.data]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stderr
+
+    def put_in_place_meanwhile(folder: Path, data: Path, *, aside: Path) -> bool:
+        said.append(started())
+        moved = put_in_place(folder, data, aside=aside)
+        said.append(started())
+        return moved
+
+    if force:
+        told(installation.parley("restore", copy, "--no-journal", "--json"))
+    monkeypatch.setattr(unpacking, "put_in_place", put_in_place_meanwhile)
+    told(installation.parley("restore", copy, "--no-journal", "--json", *(["--force"] if force else [])))
+    assert len(said) == 2
+    assert all(f"Another parley up or parley restore, process {os.getpid()}, runs on" in one for one in said)
+    assert started() == ""
 
 
 def test_files_outside_of_the_directory_are_not_written(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.core.data_dir import LOCK
 from app.operations.backups.archive import DATABASE, FILES, SECRET, Broken, Reader
 
 STAGING = ".restoring-"
@@ -45,9 +46,9 @@ class Unpacked:
 
 
 def holds_something(data_dir: Path) -> bool:
-    """Whether it contains anything besides speech models and the remains of a killed restore."""
+    """Whether it contains anything besides speech models, its lock and the remains of a killed restore."""
     return data_dir.is_dir() and any(
-        path.name != MODELS and not path.name.startswith(STAGING) for path in data_dir.iterdir()
+        path.name not in {MODELS, LOCK} and not path.name.startswith(STAGING) for path in data_dir.iterdir()
     )
 
 

@@ -1,6 +1,7 @@
 """``parley restore`` restores a backup without what was erased since; ``parley erase-again`` repeats erasures only."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,16 +41,12 @@ def restore(
     *, file: Path, force: bool, journals: tuple[Path, ...], no_journal: bool, other_key: bool, as_json: bool
 ) -> None:
     """Restore the backup FILE, and repeat erasures made since then. Parley must not be running."""
-    from app.gateways.redis import embedded
-
     config = settings(makes_key=False)
     where = layout_of(config, "restore")
     layout = unpacking.Layout(_below(where.database, config), _below(where.files, config))
-    if data_dir.is_held(config.data_dir) or embedded.found_alive(config.data_dir, ""):
-        raise Failed(f"Parley is running on {config.data_dir}; stop it first")
-    if unpacking.holds_something(config.data_dir) and not force:
-        raise Failed(f"{config.data_dir} is not empty; use --force to move it aside first (nothing is deleted)")
-    with in_words("restore"):
+    with in_words("restore"), _held_alone(config.data_dir) as held:
+        if unpacking.holds_something(config.data_dir) and not force:
+            raise Failed(f"{config.data_dir} is not empty; use --force to move it aside first (nothing is deleted)")
         acts = _acts_of((config.erasure_journal, *journals), where.database)
         if acts is None and not no_journal:
             raise Failed(
@@ -58,8 +55,28 @@ def restore(
             )
         fits = _fitting(other_key=other_key)
         with unpacking.unpacked(file.absolute(), config.data_dir, layout, fits=fits) as backup:
+            held.enter_context(data_dir.held_alone(backup.folder))  # it becomes DATA_DIR
             outcome = _brought_back(backup, config, layout=layout, acts=acts or [])
     tell(outcome, as_json=as_json, words=_words(outcome, config))
+
+
+@contextmanager
+def _held_alone(folder: Path) -> Iterator[ExitStack]:
+    """Hold DATA_DIR, and what enters the stack, so that Parley does not start on half of a backup. Raises Failed."""
+    from app.gateways.redis import embedded
+
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with ExitStack() as held:
+        try:
+            held.enter_context(data_dir.held_alone(folder))
+        except data_dir.InUse as used:
+            raise Failed(str(used)) from None
+        try:
+            if embedded.found_alive(folder, ""):
+                raise Failed(f"Parley is running on {folder}; stop it first")
+            yield held
+        finally:
+            (folder / data_dir.LOCK).unlink(missing_ok=True)  # while it is locked: see data_dir._locked
 
 
 def _brought_back(
