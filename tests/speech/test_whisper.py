@@ -271,6 +271,22 @@ def test_the_beginning_of_a_piece_is_heard_before_it_is_whole(samples, model, mo
     assert len(reads) == 1
 
 
+def test_a_look_ends_the_one_before_it(samples, model):
+    """The first was about a pause after which the candidate went on."""
+    sent: list[tuple] = []
+    desk = Desk(sent.append, flags="")
+    desk.take(None, "open", "twice", model, "en-US")
+    desk.take(None, "feed", "twice", 0, samples[0].pcm[:PIECE])
+    desk.take(1, "peek", "twice", 0, model, "en-US")
+    desk.step()
+    desk.take(None, "feed", "twice", 1, samples[0].pcm[PIECE:])
+    desk.take(2, "peek", "twice", 1, model, "en-US")
+    assert sent[-1] == (1, None, None)
+    while desk.step():
+        pass
+    assert sent[-1] == (2, None, SAID)
+
+
 def test_a_beginning_that_is_not_the_next_piece_is_not_heard(samples, model):
     sent: list[tuple] = []
     desk = Desk(sent.append, flags="")

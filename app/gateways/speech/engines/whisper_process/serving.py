@@ -120,9 +120,10 @@ class Desk:
 
     def _peek(self, number: int, key: str, last: int, *model: str) -> None:
         utterance = self._streams.get(key)
-        if utterance is None or utterance.broken or not utterance.has(last) or utterance.is_waited_for:
+        if utterance is None or utterance.broken or not utterance.has(last) or utterance.asked_by is not None:
             self._answer(number, None)
             return
+        self._answer(utterance.peeked_by, None)  # it was about a pause after which the candidate went on
         utterance.model_dir, utterance.language = model
         utterance.peeked_by = number
         self._wake(utterance)
