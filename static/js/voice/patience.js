@@ -8,7 +8,7 @@ const UNKNOWN = { patience_ms: 600, at_rest_ms: 600 }; // while the server has n
 const IN_THE_AIR = 2600; // ms of silence where the voice stayed up, while the server has not told
 const ASKED_FOR = 10000; // a candidate who asked for this much time gets it, however it sounded
 const PAUSE = 700; // ms of a pause inside an answer, after which another one is likely …
-const HESITANT = 1150; // … so that one is waited for, also where the voice came to rest
+const HESITANT = 1200; // … so that one is waited for, also where the voice came to rest
 const LEARNED = 300; // ms more after each answer that turned out not to be over when the reply was heard …
 const LEARNED_MOST = 900; // … up to this
 

@@ -112,6 +112,14 @@ export const tests = {
     equal(names(whole), ["speech", "lasting", "lull", "silence"]);
     equal(whole[3].to, 51 * 512);
   },
+  "the trained judge tells of a pause after four windows, and once"() {
+    const told = (quiet) => {
+      const ear = new SpeechEndpoint();
+      const chances = [0, ...Array(5).fill(0.9), ...Array(quiet).fill(0.1), ...Array(5).fill(0.9)];
+      return chances.map((chance, n) => ear.push(chance, (n + 1) * 512)).filter(Boolean).slice(1);
+    };
+    equal([told(3), told(4), told(9)], [[], [{ type: "lull", to: 6 * 512 }], [{ type: "lull", to: 6 * 512 }]]);
+  },
   "two frames, of which the last is surely speech, stop the agent, and begin no answer"() {
     const listen = (agent, chances) => {
       const ear = new SpeechEndpoint();

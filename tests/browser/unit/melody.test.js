@@ -90,7 +90,7 @@ export const tests = {
     equal([true, false, null].map((falls) => patience.speak({ patience_ms: 850, at_rest_ms: 650, in_the_air_ms: 850 }, falls)), [650, 850, 850]);
     equal([patience.send(judged(1400, 1200), true), patience.speak({ patience_ms: 850 }, true)], [800, 850]);
     patience.paused(900);
-    equal([patience.speak(judged(850, 650), true), patience.speak(judged(850, 650)), patience.speak(judged(2900, 2700)), patience.speak(judged(0))], [1150, 1150, 2900, 0]);
+    equal([patience.speak(judged(850, 650), true), patience.speak(judged(850, 650)), patience.speak(judged(2900, 2700)), patience.speak(judged(0))], [1200, 1200, 2900, 0]);
     patience.paused(0);
     patience.wasWrong();
     equal([patience.speak(judged(850, 650), true), patience.speak(judged(0), true)], [950, 0]);

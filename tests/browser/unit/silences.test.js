@@ -121,7 +121,7 @@ export const tests = {
   },
   async "a candidate who has paused for long and gone on is given the time to do so again"() {
     const wanted = { text: "I called the customer.", patience_ms: 850, at_rest_ms: 650, in_the_air_ms: 2600 };
-    for (const [longest, continues, waits] of [[600, false, 400], [900, false, 750], [0, true, 750]]) {
+    for (const [longest, continues, waits] of [[600, false, 400], [900, false, 800], [0, true, 800]]) {
       const made = world(wanted);
       Object.assign(made.silences, { melody: { falls: () => true }, continues: () => continues });
       made.ear.longest = longest;
