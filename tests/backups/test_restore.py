@@ -395,7 +395,7 @@ def test_a_running_installation_is_left_alone(
 def test_parley_does_not_start_on_a_directory_that_is_being_restored(
     installation: Installation, copy: Path, monkeypatch: pytest.MonkeyPatch, *, force: bool
 ) -> None:
-    start = "import pathlib, sys\nfrom app.core.data_dir import held_alone\nwith held_alone(pathlib.Path(sys.argv[1])): pass"
+    start = "import pathlib, sys, app.core.data_dir as d\nwith d.held_alone(pathlib.Path(sys.argv[1])): pass"
     said, put_in_place = [], unpacking.put_in_place
 
     def started() -> str:
