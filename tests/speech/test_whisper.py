@@ -208,7 +208,7 @@ def test_what_was_recognised_for_a_look_is_not_recognised_again(
     desk.take(1, "peek", "looked", 0, model, "en-US")
     while desk.step():
         pass
-    assert (sent[-1], len(reads)) == ((1, None, text), windows)
+    assert ((1, None, text) in sent, len(reads)) == (True, windows)
     for number in range(1, quiet + 1):
         desk.take(None, "feed", "looked", number, bytes(PIECE))
         while quiet > 1 and desk.step():
@@ -241,6 +241,24 @@ def test_silence_that_follows_an_answer_does_not_make_it_recognised_again(sample
     assert heard["seconds"] == pytest.approx(len(samples[0].pcm) / 2 / SPEECH_RATE, abs=0.1)
 
 
+def test_a_look_gets_the_words_before_they_have_places(samples, model):
+    sent: list[tuple] = []
+    desk = Desk(sent.append, flags="")
+    desk.take(None, "open", "looked", model, "en-US")
+    desk.take(None, "feed", "looked", 0, samples[0].pcm)
+    desk.take(1, "peek", "looked", 0, model, "en-US")
+    while not sent:
+        assert desk.step()
+    assert sent == [(1, None, SAID)]
+    (utterance,) = desk._streams.values()
+    assert utterance.text == "", "its words have no places yet"
+    desk.take(2, "finish", "looked", 0, 0, model, "en-US")
+    while desk.step():
+        pass
+    number, _problem, heard = sent[-1]
+    assert (number, heard["text"], [word for word, *_ in heard["words"]]) == (2, SAID, SAID.split())
+
+
 @pytest.mark.parametrize("begun", [[2_000], [2_000, 6_000]], ids=["once", "twice"])
 def test_the_beginning_of_a_piece_is_heard_before_it_is_whole(samples, model, monkeypatch, begun):
     """The end of the answer lies in it, and the whole piece adds only quiet."""
@@ -258,9 +276,10 @@ def test_the_beginning_of_a_piece_is_heard_before_it_is_whole(samples, model, mo
     for more in begun:
         desk.take(None, "begin", "early", end, last[: min(PIECE, rest + more)])
         desk.take(1, "peek", "early", end, model, "en-US")
+        sent.clear()
         while desk.step():
             pass
-        assert sent[-1] == (1, None, SAID)
+        assert [one for one in sent if one[0]] == [(1, None, SAID)]
     desk.take(None, "feed", "early", end, last)
     desk.take(2, "finish", "early", 0, end, model, "en-US")
     while desk.step():
@@ -281,10 +300,9 @@ def test_a_look_ends_the_one_before_it(samples, model):
     desk.step()
     desk.take(None, "feed", "twice", 1, samples[0].pcm[PIECE:])
     desk.take(2, "peek", "twice", 1, model, "en-US")
-    assert sent[-1] == (1, None, None)
     while desk.step():
         pass
-    assert sent[-1] == (2, None, SAID)
+    assert [one for one in sent if one[0]] == [(1, None, None), (2, None, SAID)]
 
 
 def test_a_beginning_that_is_not_the_next_piece_is_not_heard(samples, model):

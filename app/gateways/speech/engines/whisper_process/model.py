@@ -27,7 +27,7 @@ SHORT_OF_MEMORY = 0.25
 """Share of the memory that is available, below which a model that no one uses is given back."""
 NEEDED = ("model.bin", "config.json", "tokenizer.json")
 
-Stages = Generator[None, None, "Reading"]
+Stages = Generator["Reading | None", None, "Reading"]
 
 
 class Refused(Exception):
@@ -73,12 +73,13 @@ class Model:
     def read(self, samples: Samples, language: str, beams: Beams, *, varied: bool = False) -> Stages:
         """Recognise up to 25 s (16 kHz, -1..1) in stages; words count from their start. `varied` forbids repetitions.
 
-        Raises Refused where the model does not know the language.
+        The last stage places the words: the one before it yields them without places, as unsure as can be. Raises
+        Refused where the model does not know the language.
         """
         tokenizer = self._tokenizer(language)
         seconds = len(samples) / RATE
         encoded = self._whisper.encode(self._storage(samples))
-        yield
+        yield None
         result = self._whisper.generate(
             encoded,
             [[*tokenizer.sot_sequence, tokenizer.no_timestamps]],
@@ -94,10 +95,11 @@ class Model:
         sure = result.scores[0] * len(result.sequences_ids[0]) / (len(result.sequences_ids[0]) + 1)
         if not tokens:
             return Reading((), result.no_speech_prob, sure)
-        yield
+        texts, groups = tokenizer.split_to_word_tokens([*tokens, tokenizer.eot])
+        yield Reading(tuple(with_marks([Word(text, 0, 0, 0) for text in texts[:-1]])), result.no_speech_prob, sure)
         frames = min(round(seconds * RATE / HOP), encoded.shape[1] * 2)
         aligned = self._whisper.align(encoded, tokenizer.sot_sequence, [tokens], frames)[0]
-        return Reading(tuple(_placed(tokens, aligned, tokenizer)), result.no_speech_prob, sure)
+        return Reading(tuple(_placed(texts, groups, aligned)), result.no_speech_prob, sure)
 
     def _storage(self, samples: Samples) -> Any:
         silence = np.zeros(round(PADDING * RATE), np.float32)
@@ -132,9 +134,8 @@ def _never_written(tokenizer: Any) -> tuple[int, ...]:
     return tuple(sorted({*tokenizer.non_speech_tokens, *(token for token in orders if token is not None)}))
 
 
-def _placed(tokens: Sequence[int], aligned: Any, tokenizer: Any) -> list[Word]:
+def _placed(texts: Sequence[str], groups: Sequence[Sequence[int]], aligned: Any) -> list[Word]:
     """Words with the places where attention steps on to their first token."""
-    texts, groups = tokenizer.split_to_word_tokens([*tokens, tokenizer.eot])
     token_of = np.array([token for token, _ in aligned.alignments])
     frame_of = np.array([frame for _, frame in aligned.alignments])
     steps = frame_of[np.diff(token_of, prepend=-1) > 0] * TOKEN_SECONDS + LATE

@@ -157,6 +157,7 @@ class Desk:
                     utterance.end()
                 self._working[name] = utterance.work(lambda: self._models.get(utterance.model_dir))
             next(self._working[name])
+            self._tell_early(utterance)
         except StopIteration as done:
             del self._working[name]
             self._report(utterance)
@@ -166,6 +167,13 @@ class Desk:
             self._fail(utterance, str(error))
         except Exception as error:  # noqa: BLE001 - one sound that upsets the engine is not the end of the others
             self._fail(utterance, f"{UNKNOWN} ({type(error).__name__})")
+
+    def _tell_early(self, utterance: Utterance) -> None:
+        """Answer a peek with words that have no places yet."""
+        if utterance.early is not None and utterance.early[0] == utterance.peeked_by:
+            self._answer(*utterance.early)
+            utterance.peeked_by = None
+        utterance.early = None
 
     def _settle(self, utterance: Utterance) -> None:
         """Nothing is left to recognise by now: answer, or wait for more."""

@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Callable, Generator
+from typing import cast
 
 import numpy as np
 
 from .detector import RATE, Detector, Samples
 from .guards import is_made_up, is_repeating, is_too_quick, without_repeats
-from .model import Beams, Model, Reading
+from .model import Beams, Model, Reading, Stages
 from .windows import FINAL, LIVE, LONG_PAUSE, OVERLAP, PAUSE, Resume, Window, next_window
 from .words import Word, clamped, spliced, text_of
 
@@ -55,6 +56,7 @@ class Utterance:
         self.asked_by: int | None = None
         self.peeked_by: int | None = None
         self.shown = ""
+        self.early: tuple[int, str] | None = None  # who peeks, and the text before its words have places
 
     def add(self, number: int, pcm: bytes) -> None:
         """Take a piece; those that come early wait for the ones before them, repeated ones are ignored."""
@@ -146,6 +148,11 @@ class Utterance:
             self._keep(window, self._attempt[1])
 
     @property
+    def _code(self) -> str:
+        """The language as the model calls it."""
+        return self.language.split("-", maxsplit=1)[0]
+
+    @property
     def _arrived(self) -> int:
         return self._dropped + len(self._sound) // SAMPLE_BYTES
 
@@ -186,20 +193,32 @@ class Utterance:
 
     def _read(self, model: Model, window: Window) -> Generator[None, None, list[Word]]:
         samples = self._samples(round(window.start * RATE), round(window.end * RATE))
-        seconds = sum(span.end - span.start for span in window.speech)
-        code = self.language.split("-", maxsplit=1)[0]
-        reading = yield from model.read(samples, code, MORE_BEAMS if self.final else LIVE_BEAMS)
+        seconds, code = _seconds(window), self._code
+        reading = yield from self._told(window, model.read(samples, code, MORE_BEAMS if self.final else LIVE_BEAMS))
         if _is_doubtful(reading, seconds, code):
-            again = yield from model.read(samples, code, MORE_BEAMS, varied=True)
+            again = yield from self._told(None, model.read(samples, code, MORE_BEAMS, varied=True))
             reading = max(reading, again, key=lambda one: one.sure)
-        words = without_repeats(reading.words)
-        if not words or is_too_quick(words, seconds, code):
-            return []
-        looped = len(words) < len(reading.words)
-        if is_made_up(words, no_speech=reading.no_speech, sure=reading.sure, language=code, looped=looped):
+        words = _said(reading, seconds, code)
+        if not words:
             return []
         moved = [word._replace(start=word.start + window.start, end=word.end + window.start) for word in words]
         return clamped(moved, window.speech)
+
+    def _told(self, window: Window | None, stages: Stages) -> Generator[None, None, Reading]:
+        """Whoever has peeked before it began gets the words of an open `window` before they have places."""
+        peeked_by = None if window is None or window.closed or self._resume.cut else self.peeked_by
+        while True:
+            try:
+                early = next(stages)
+            except StopIteration as done:
+                return cast("Reading", done.value)
+            if window is not None and early is not None and peeked_by is not None:
+                self._tell_early(peeked_by, early, _seconds(window))
+            yield
+
+    def _tell_early(self, peeked_by: int, reading: Reading, seconds: float) -> None:
+        if not _is_doubtful(reading, seconds, self._code) and (words := _said(reading, seconds, self._code)):
+            self.early = peeked_by, text_of(self._joined(words))
 
     def _keep(self, window: Window, words: list[Word]) -> None:
         self._words = self._joined(words)
@@ -231,6 +250,21 @@ class Utterance:
 def _is_the_same(window: Window, attempt: Window) -> bool:
     """Whether nothing has been said since the attempt; the detector is slow to hear that a voice has ended."""
     return window.start == attempt.start and window.speech[-1].end - attempt.speech[-1].end <= FADING
+
+
+def _seconds(window: Window) -> float:
+    return sum(span.end - span.start for span in window.speech)
+
+
+def _said(reading: Reading, seconds: float, language: str) -> list[Word]:
+    """The words without what the model repeats or makes up."""
+    words = without_repeats(reading.words)
+    looped = len(words) < len(reading.words)
+    if not words or is_too_quick(words, seconds, language):
+        return []
+    if is_made_up(words, no_speech=reading.no_speech, sure=reading.sure, language=language, looped=looped):
+        return []
+    return words
 
 
 def _is_doubtful(reading: Reading, seconds: float, language: str) -> bool:
