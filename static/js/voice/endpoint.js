@@ -149,7 +149,7 @@ export class EnergyEndpoint extends Endpoint {
 export class SpeechEndpoint extends Endpoint {
   constructor(options = {}) {
     // Chances that begin speech (also while the agent speaks), that stop the agent a frame sooner, and that keep it going.
-    // It hears no silence between two words, so its pauses are told soon; four frames hold the end of the last word.
+    // It hears no silence between two words, so a pause is reported soon; four frames hold the end of the last word.
     super(512, { onset: 96, pause: 128, begins: 0.5, overAgent: 0.6, certain: 0.9, keeps: 0.35, ...options });
   }
 

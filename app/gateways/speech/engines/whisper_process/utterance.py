@@ -205,7 +205,7 @@ class Utterance:
         return clamped(moved, window.speech)
 
     def _told(self, window: Window | None, stages: Stages) -> Generator[None, None, Reading]:
-        """Whoever has peeked before it began gets the words of an open `window` before they have places."""
+        """A peek from before it began gets the words of an open `window` before they have places."""
         peeked_by = None if window is None or window.closed or self._resume.cut else self.peeked_by
         while True:
             try:
