@@ -90,18 +90,19 @@ def _locked(path: Path) -> IO[str]:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            file.close()
-            raise InUse(_who(path)) from error
+            with file:
+                raise InUse(_who(path.parent, file)) from error
         with suppress(FileNotFoundError):
             if path.stat().st_ino == os.fstat(file.fileno()).st_ino:
                 return file
         file.close()
 
 
-def _who(lock: Path) -> str:
-    number = lock.read_text().strip()
-    process = f", process {number}," if number else ""
+def _who(data_dir: Path, lock: IO[str]) -> str:
+    lock.seek(0)
+    number = lock.read().strip()
+    process = f" (process {number})" if number else ""
     return (
-        f"Another parley up or parley restore{process} runs on {lock.parent}. Stop it first, or set DATA_DIR to "
-        "another directory. To add capacity, start parley web and parley worker."
+        f"Another parley up or parley restore{process} is using {data_dir}. Stop it or wait until it has ended, or "
+        "set DATA_DIR to another directory."
     )

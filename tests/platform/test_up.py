@@ -159,10 +159,12 @@ def test_a_second_up_on_one_directory_is_refused_until_the_first_is_gone(parley:
     second = parley("up", env=env[ports[1]], name="second")
     assert second.wait(timeout=60) == 1
     said = (tmp_path / "second.log").read_text()
-    assert f"Another parley up or parley restore, process {first.pid}, runs on {tmp_path / 'data'}." in said
+    assert f"Another parley up or parley restore (process {first.pid}) is using {tmp_path / 'data'}." in said
+    assert "To add capacity" in said
     assert "Traceback" not in said
     restored = _cli("restore", str(tmp_path / "first.log"), env={**env[ports[1]], "REDIS_URL": "redis://127.0.0.1:1"})
-    assert f"Another parley up or parley restore, process {first.pid}, runs on" in restored.stderr
+    assert f"Another parley up or parley restore (process {first.pid}) is using" in restored.stderr
+    assert "To add capacity" not in restored.stderr
 
     parley("web", env=env[ports[1]], name="web")
     wait_until(lambda: answers(f"http://127.0.0.1:{ports[1]}/readyz"), seconds=60, what="a web process beside it")

@@ -100,7 +100,9 @@ def up() -> None:
     configure_logging(config)
     try:
         run_up(config, migrate=migrated, set_up_address=set_up_address, say=_say)
-    except (InUse, PortTaken, NoServer) as error:
+    except InUse as error:
+        raise Failed(f"{error} To add capacity, start parley web and parley worker.") from None
+    except (PortTaken, NoServer) as error:
         raise Failed(str(error)) from None
 
 
