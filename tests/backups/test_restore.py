@@ -1,5 +1,6 @@
 """A restore: what was erased since stays erased, nothing is overwritten, hostile and foreign archives are refused."""
 
+import errno
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import click
 import pytest
 import sqlalchemy as sa
 from flask import Flask
@@ -20,7 +22,7 @@ from app.accounts import actions as accounts
 from app.accounts.models import AuditEntry, Login
 from app.candidate_requests.actions import ask_afterwards
 from app.candidate_requests.models import CandidateRequest, RequestKind
-from app.core import migrate
+from app.core import data_dir, migrate
 from app.core.db import db
 from app.gateways.redis import embedded
 from app.interviews import actions as interviews
@@ -29,6 +31,7 @@ from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.queries import is_revoked
 from app.operations.backups import making, snapshot, unpacking
 from app.operations.backups.archive import HEADER, MANIFEST
+from app.operations.cli.backup import in_words
 from app.privacy import actions as compliance
 from app.privacy.jobs import sweeps as jobs
 from app.privacy.models import Erasure
@@ -374,6 +377,26 @@ def test_what_was_there_comes_back_when_the_new_one_cannot_take_its_place(tmp_pa
     assert not (tmp_path / "aside").exists()
 
 
+def test_where_the_old_data_is_when_it_cannot_be_moved_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, aside, rename = tmp_path / "data", tmp_path / "aside", Path.rename
+    (data / unpacking.STAGING).mkdir(parents=True)
+    (data / "parley.db").write_text("old")
+
+    def once(path: Path, target: Path) -> Path:
+        if path.name != "data":
+            raise OSError(errno.EIO, "Input/output error")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", once)
+    with (
+        pytest.raises(click.ClickException, match=f"what was in {data} is in {aside}: move it back") as failed,
+        in_words("restore"),
+    ):
+        unpacking.put_in_place(data / unpacking.STAGING, data, aside=aside)
+    assert "nothing was changed" not in str(failed.value)
+    assert (aside / "parley.db").read_text() == "old"
+
+
 def test_speech_models_stay_and_do_not_stand_in_the_way(installation: Installation, copy: Path) -> None:
     model = installation.data / "models" / "whisper-base" / "model.bin"
     model.parent.mkdir(parents=True)
@@ -413,7 +436,8 @@ def test_parley_does_not_start_on_a_directory_that_is_being_restored(
     monkeypatch.setattr(unpacking, "put_in_place", put_in_place_meanwhile)
     told(installation.parley("restore", copy, "--no-journal", "--json", *(["--force"] if force else [])))
     assert len(said) == 2
-    assert all(f"Another parley up or parley restore, process {os.getpid()}, runs on" in one for one in said)
+    assert all(f"Another parley up or parley restore (process {os.getpid()}) is using" in one for one in said)
+    assert not (installation.data / data_dir.LOCK).exists()
     assert started() == ""
 
 

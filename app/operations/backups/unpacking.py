@@ -18,6 +18,10 @@ MODELS = "models"
 """Directory of speech models below DATA_DIR, unless MODELS_DIR names another. A restore leaves it where it is."""
 
 
+class LeftAside(Exception):
+    """The backup could not be moved into place, nor the old data back. The message says where that is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Paths of database and files, relative to DATA_DIR."""
@@ -84,7 +88,8 @@ def unpacked(
 def put_in_place(folder: Path, data_dir: Path, *, aside: Path) -> bool:
     """Make ``folder``, inside ``data_dir``, the new ``data_dir``. What was there moves to ``aside``, except models.
 
-    Returns whether there was anything. Everything is on the disk first. Raises OSError.
+    Returns whether there was anything. Everything is on the disk first. Raises OSError, or LeftAside where what was
+    there cannot be moved back.
     """
     os.sync()
     if not holds_something(data_dir):
@@ -97,8 +102,11 @@ def put_in_place(folder: Path, data_dir: Path, *, aside: Path) -> bool:
     data_dir.rename(aside)
     try:
         (aside / folder.name).rename(data_dir)
-    except OSError:
-        aside.rename(data_dir)
+    except OSError as error:
+        try:
+            aside.rename(data_dir)
+        except OSError:
+            raise LeftAside(f"{error.strerror or error}; what was in {data_dir} is in {aside}: move it back") from error
         raise
     data_dir.chmod(0o700)
     if (aside / MODELS).exists():

@@ -12,7 +12,7 @@ import click
 from app.core import clock
 from app.core.erasure_journal import BadJournal
 from app.core.errors import GatewayError
-from app.operations.backups import Broken, making, snapshot
+from app.operations.backups import Broken, making, snapshot, unpacking
 from app.operations.backups.archive import SECRET
 from app.operations.cli.console import AS_JSON, Failed, absence, environment, settings, tell
 from app.settings import Settings
@@ -105,6 +105,8 @@ def in_words(verb: str) -> Iterator[None]:
         raise Failed(f"disk error{where}: {error.strerror or error}; {again}") from None
     except Broken as error:
         raise Failed(f"this archive cannot be restored: {error}. Nothing was changed") from None
+    except unpacking.LeftAside as error:
+        raise Failed(f"disk error: {error}, then run parley {verb} again") from None
     except snapshot.Unsound as error:
         raise Failed(f"the database is damaged: {error}. Nothing was changed") from None
     except (BadJournal, making.Restless, GatewayError, snapshot.Unreadable, sqlite3.Error) as error:
