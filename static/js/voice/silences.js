@@ -60,8 +60,9 @@ export class Silences {
     const judged = await this.ask({ first_chunk: Math.min(first, chunk), last_chunk: chunk, interrupts, ...(softly && { softly }), ...(this.continues() && { continues: true }), ...(begun && { begun }) }).catch(() => null);
     resolve?.(judged?.counts ?? null);
     const tells = typeof judged?.text === "string";
-    if (begun) this.misses = tells ? 0 : this.misses + 1; // what hears there needs whole chunks, or is too slow
-    if (interrupts || this.ear.quietSince !== to) return;
+    const stale = this.ear.quietSince !== to; // then a newer question may have replaced this one
+    if (begun && (tells || !stale)) this.misses = tells ? 0 : this.misses + 1; // what hears there needs whole chunks, or is too slow
+    if (interrupts || stale) return;
     // What mishears last words has the sound early, so that it is done sooner; its words count once the chunk is whole.
     if (begun && !(tells && this.looks)) this.waiting = silence;
     else this.#wait(judged?.patience_ms ? judged : null);

@@ -119,6 +119,18 @@ export const tests = {
     await tick();
     equal(made.asked.length, 4);
   },
+  async "what is unknown because a newer question replaced it says nothing about the engine"() {
+    const made = world({ text: null, patience_ms: null });
+    made.silences.melody = { falls: () => true };
+    for (const to of [25000, 41000, 57000]) {
+      lull(made, to, Int16Array.of(1));
+      made.ear.quietSince = null; // while the server works on it
+      await tick();
+    }
+    lull(made, 73000, Int16Array.of(1));
+    await tick();
+    equal(made.asked.length, 4);
+  },
   async "a candidate who has paused for long and gone on is given the time to do so again"() {
     const wanted = { text: "I called the customer.", patience_ms: 850, at_rest_ms: 650, in_the_air_ms: 2600 };
     for (const [longest, continues, waits] of [[600, false, 400], [900, false, 800], [0, true, 800]]) {
