@@ -23,8 +23,9 @@ NOISE = 100.0
 SILENT_PEAK, FRAME = 2, 160
 ENOUGH_SPEECH = 3.0
 """Seconds of speech after which the detector stops, since what is invented is short or alone."""
-PAUSE = 10
-"""Frames at the end of the beginning of a piece in which no one speaks: the page sends it after 0.2 s of silence."""
+PAUSE = 5
+"""Frames at the end of the beginning of a piece in which no one speaks: the page sends it after 0.13 s of silence, and
+the end of a word may sound into these."""
 AS_QUIET, LEAST_LOUD = 2.0, 10.0
 """Sound is silence up to this many times the loudest of these frames, and always up to this loudness (16 bits)."""
 AFTERGLOW = 20
