@@ -208,7 +208,7 @@ def test_what_was_recognised_for_a_look_is_not_recognised_again(
     desk.take(1, "peek", "looked", 0, model, "en-US")
     while desk.step():
         pass
-    assert ((1, None, text) in sent, len(reads)) == (True, windows)
+    assert ([one for one in sent if one[0]], len(reads)) == ([(1, None, text)], windows)
     for number in range(1, quiet + 1):
         desk.take(None, "feed", "looked", number, bytes(PIECE))
         while quiet > 1 and desk.step():
@@ -290,14 +290,17 @@ def test_the_beginning_of_a_piece_is_heard_before_it_is_whole(samples, model, mo
     assert len(reads) == 1
 
 
-def test_a_look_ends_the_one_before_it(samples, model):
-    """The first was about a pause after which the candidate went on."""
+def test_a_look_ends_the_one_before_it(samples, model, monkeypatch):
+    """The first was about a pause after which the candidate went on; it is being worked on."""
+    reads, read = [], Model.read
+    monkeypatch.setattr(Model, "read", lambda self, *args, **options: reads.append(1) or read(self, *args, **options))
     sent: list[tuple] = []
     desk = Desk(sent.append, flags="")
     desk.take(None, "open", "twice", model, "en-US")
     desk.take(None, "feed", "twice", 0, samples[0].pcm[:PIECE])
     desk.take(1, "peek", "twice", 0, model, "en-US")
-    desk.step()
+    while not reads:
+        assert desk.step()
     desk.take(None, "feed", "twice", 1, samples[0].pcm[PIECE:])
     desk.take(2, "peek", "twice", 1, model, "en-US")
     while desk.step():

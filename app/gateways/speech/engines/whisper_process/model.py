@@ -73,7 +73,7 @@ class Model:
     def read(self, samples: Samples, language: str, beams: Beams, *, varied: bool = False) -> Stages:
         """Recognise up to 25 s (16 kHz, -1..1) in stages; words count from their start. `varied` forbids repetitions.
 
-        The last stage places the words: the one before it yields them without places, as unsure as can be. Raises
+        The last stage places the words: the one before it yields them without places and with confidence 0. Raises
         Refused where the model does not know the language.
         """
         tokenizer = self._tokenizer(language)

@@ -194,9 +194,9 @@ class Utterance:
     def _read(self, model: Model, window: Window) -> Generator[None, None, list[Word]]:
         samples = self._samples(round(window.start * RATE), round(window.end * RATE))
         seconds, code = _seconds(window), self._code
-        reading = yield from self._told(window, model.read(samples, code, MORE_BEAMS if self.final else LIVE_BEAMS))
+        reading = yield from self._reading(window, model.read(samples, code, MORE_BEAMS if self.final else LIVE_BEAMS))
         if _is_doubtful(reading, seconds, code):
-            again = yield from self._told(None, model.read(samples, code, MORE_BEAMS, varied=True))
+            again = yield from self._reading(None, model.read(samples, code, MORE_BEAMS, varied=True))
             reading = max(reading, again, key=lambda one: one.sure)
         words = _said(reading, seconds, code)
         if not words:
@@ -204,8 +204,8 @@ class Utterance:
         moved = [word._replace(start=word.start + window.start, end=word.end + window.start) for word in words]
         return clamped(moved, window.speech)
 
-    def _told(self, window: Window | None, stages: Stages) -> Generator[None, None, Reading]:
-        """A peek from before it began gets the words of an open `window` before they have places."""
+    def _reading(self, window: Window | None, stages: Stages) -> Generator[None, None, Reading]:
+        """What the stages read. A peek made before them gets the words of an open `window` before these have places."""
         peeked_by = None if window is None or window.closed or self._resume.cut else self.peeked_by
         while True:
             try:
@@ -213,10 +213,10 @@ class Utterance:
             except StopIteration as done:
                 return cast("Reading", done.value)
             if window is not None and early is not None and peeked_by is not None:
-                self._tell_early(peeked_by, early, _seconds(window))
+                self._note_early(peeked_by, early, _seconds(window))
             yield
 
-    def _tell_early(self, peeked_by: int, reading: Reading, seconds: float) -> None:
+    def _note_early(self, peeked_by: int, reading: Reading, seconds: float) -> None:
         if not _is_doubtful(reading, seconds, self._code) and (words := _said(reading, seconds, self._code)):
             self.early = peeked_by, text_of(self._joined(words))
 
