@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -12,10 +13,12 @@ APP = ROOT / "app"
 CI = ROOT / ".ci"
 
 
-def modules() -> Iterator[tuple[Path, ast.Module]]:
-    """Every module of the product, parsed."""
-    for path in sorted(APP.rglob("*.py")):
-        yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def modules() -> tuple[tuple[Path, ast.Module], ...]:
+    """Every module of the product, parsed once per process."""
+    return tuple(
+        (path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(APP.rglob("*.py"))
+    )
 
 
 def ci_script(name: str) -> ModuleType:

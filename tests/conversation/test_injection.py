@@ -221,21 +221,22 @@ def script_of(language: str) -> Script:
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def playing() -> Iterator[Any]:
-    """``playing(model)``: an interviewer whose language model is played by the test, over its real protocol."""
-    opened = []
+    """``playing(model)``: an interviewer whose language model is played by the test, over its real protocol.
+
+    One client and one server play all of them in turn: making a client reads all the certificates of the machine.
+    """
+    plays: list[Played] = []
 
     def made(played: Played) -> Interviewer:
-        server = model(played)
-        chat = Chat(server.__enter__(), api_key="k", model="m", json_mode="schema", timeout=10)
-        opened.append((server, chat))
+        plays[:] = [played]
         return ChatInterviewer(chat)
 
-    yield made
-    for server, chat in opened:
+    with model(lambda *given: plays[0](*given)) as address:
+        chat = Chat(address, api_key="k", model="m", json_mode="schema", timeout=10)
+        yield made
         chat.close()
-        server.__exit__(None, None, None)
 
 
 def talk(script: Script, said: str, interviewer: Interviewer, *, speech: bytes | None) -> list[Reply]:

@@ -14,6 +14,8 @@ from app.web import font
 
 MOST = 60_000
 
+pytestmark = pytest.mark.xdist_group("font")  # the subset is made once
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
