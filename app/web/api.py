@@ -4,6 +4,7 @@ Rooms declare their endpoints on ``Blueprint`` from here. One thing of flask-smo
 handler for HTTP errors, which would answer HTML pages with JSON (``app.web.errors`` decides by path instead).
 """
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import flask_swagger_ui
 import marshmallow as ma
 from flask import Blueprint as PlainBlueprint
 from flask import Flask, Response, abort, json, render_template, request, send_from_directory
+from werkzeug.http import parse_accept_header
 
 from app.settings import Settings
 from app.web import rate_limits, spec
@@ -94,7 +96,12 @@ def _configuration(settings: Settings) -> dict[str, Any]:
 
 def takes_gzip() -> bool:
     """Whether the caller of this request accepts gzip."""
-    return request.accept_encodings["gzip"] > 0
+    return _accepts_gzip(request.headers.get("Accept-Encoding", ""))
+
+
+@lru_cache(maxsize=1_000)
+def _accepts_gzip(header: str) -> bool:
+    return parse_accept_header(header)["gzip"] > 0
 
 
 def _refuse_impossible_text() -> None:

@@ -22,6 +22,8 @@ _RAW = -15
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _LAST_BLOCK = b"\x03\x00"
 _STORED_MOST = 65_535
+SHORT = 32 * 1024
+"""Bytes: the server keeps a body up to this length for a slow reader by itself, and without the cost of a file."""
 AT_ONCE = 8 * 1024 * 1024
 """Bytes: a longer body waits for its reader on the disk. Without room there it goes out piece by piece, and holds a
 thread for as long as its reader takes."""
@@ -55,12 +57,12 @@ def spliced(parts: Iterable[Part], *, accepts_gzip: bool, mimetype: str = "appli
     """One response with its length."""
     pieces = gzipped(parts) if accepts_gzip else [p if isinstance(p, bytes) else inflate(p) for p in parts]
     length = sum(map(len, pieces))
-    file = _waiting(pieces, length)
+    file = _waiting(pieces, length) if length > SHORT else None
     if file is not None:
         body = wrap_file(request.environ, file, _BLOCK)  # type: ignore[arg-type]  # all that is read of a file
         response = Response(body, mimetype=mimetype, direct_passthrough=True)
     else:
-        response = Response(pieces, mimetype=mimetype)
+        response = Response(b"".join(pieces) if length <= SHORT else pieces, mimetype=mimetype)
     response.headers["Content-Length"] = str(length)
     response.headers["Vary"] = "Accept-Encoding"
     if accepts_gzip:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.web.body_files import DiskFile
-from app.web.json_splice import AT_ONCE, combined, gzipped, inflate, make_fragment, spliced
+from app.web.json_splice import AT_ONCE, SHORT, combined, gzipped, inflate, make_fragment, spliced
 
 LONG = json.dumps({"words": [{"word": f"w{n}", "start": n / 7} for n in range(9000)]}).encode()
 PARTS = [
@@ -61,6 +61,15 @@ def test_the_answer_has_its_length_and_says_what_it_depends_on(accepts_gzip):
     assert response.headers["Vary"] == "Accept-Encoding"
     assert response.headers.get("Content-Encoding") == ("gzip" if accepts_gzip else None)
     assert (gzip.decompress(body) if accepts_gzip else body) == WHOLE
+
+
+def test_only_a_body_that_the_server_cannot_keep_at_once_becomes_a_file():
+    with Flask("x").test_request_context():
+        for length, is_file in ((SHORT, False), (SHORT + 1, True)):
+            response = spliced([b" " * (length - 1), b" "], accepts_gzip=False)
+            assert response.direct_passthrough is is_file
+            assert b"".join(response.iter_encoded()) == b" " * length
+            response.close()
 
 
 def _long_body():
