@@ -233,7 +233,10 @@ def playing() -> Iterator[Any]:
         plays[:] = [played]
         return ChatInterviewer(chat)
 
-    with model(lambda *given: plays[0](*given)) as address:
+    def newest(rules: str, data: dict[str, Any]) -> Any:
+        return plays[0](rules, data)
+
+    with model(newest) as address:
         chat = Chat(address, api_key="k", model="m", json_mode="schema", timeout=10)
         yield made
         chat.close()
