@@ -111,10 +111,12 @@ def test_the_page_says_about_how_long_it_still_takes(page: Any, server: Running)
     says(page, "A few minutes to go")
 
 
-def test_what_the_limit_leaves_is_the_most_that_is_said(page: Any, server: Running) -> None:
-    server.story.questions, server.story.elapsed = ("Why?",) * 9, 1190
+@pytest.mark.parametrize(("elapsed", "said"), [(1190, "A few minutes"), (610, "About 5 minutes")])
+def test_what_the_limit_leaves_is_the_most_that_is_said(page: Any, server: Running, elapsed: int, said: str) -> None:
+    """610 s into 20 minutes, it leaves less than ten."""
+    server.story.questions, server.story.elapsed = ("Why?",) * 9, elapsed
     start_writing(page, server)
-    says(page, "A few minutes to go")
+    says(page, f"{said} to go")
 
 
 def test_a_pause_is_told_to_the_server_and_keeps_the_place(desk: Any, server: Running) -> None:

@@ -219,7 +219,7 @@ function sayToGo() {
 }
 
 export function time(seconds, limit) {
-  toGo.most = limit ? ROUND * Math.round(Math.max(0, limit - seconds) / 60 / ROUND) : Infinity;
+  toGo.most = limit ? ROUND * Math.floor(Math.max(0, limit - seconds) / 60 / ROUND) : Infinity;
   sayToGo();
 }
 
