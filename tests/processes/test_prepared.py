@@ -5,6 +5,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,6 @@ from app.accounts.models import Organization, Team
 from app.core import clock
 from app.core.db import Base, db, prepared, reading
 from app.core.db.prepared import Prepared
-from tests.conftest import GIVEN_URL
 from tests.rows import row_of, tables
 
 _O = Organization.__table__.c
@@ -77,17 +77,14 @@ def test_an_open_transaction_sees_its_own_rows() -> None:
     db.session.rollback()
 
 
-@pytest.mark.skipif(bool(GIVEN_URL), reason="of SQLite")
-def test_reads_take_turns_on_a_connection_until_the_engine_lets_go(own_app: Flask) -> None:
-    used: list[Any] = []
+def test_reads_take_turns_on_a_connection_until_the_engine_lets_go(own_app: Flask, tmp_path: Path) -> None:
+    engine, used = sa.create_engine(f"sqlite:///{tmp_path / 'any.db'}"), list[Any]()
 
     def read(then: Callable[[], None] = lambda: None) -> None:
-        with own_app.app_context(), reading():
-            with prepared._driver(db.engine) as driver:
-                used.append(driver)
-                driver.execute("SELECT 1").fetchall()
-                then()
-            assert not db.is_in_transaction()
+        with own_app.app_context(), reading(), prepared._driver(engine) as driver:
+            used.append(driver)
+            driver.execute("SELECT 1").fetchall()
+            then()
 
     for _ in range(2):
         thread = threading.Thread(target=read)
@@ -96,18 +93,17 @@ def test_reads_take_turns_on_a_connection_until_the_engine_lets_go(own_app: Flas
     read(then=read)
     assert used[0] is used[1] is used[2]
     assert used[3] is not used[2], "two at the same time never share one"
-    with own_app.app_context():
-        db.engine.dispose()
+    engine.dispose()
     gc.collect()
     read()
     for driver in used[:4]:
         with pytest.raises(sqlite3.ProgrammingError, match="closed"):
             driver.execute("SELECT 1")
-    with own_app.app_context():
-        child = os.fork()
-        if child == 0:
-            os._exit(len(prepared._idle))
+    child = os.fork()
+    if child == 0:
+        os._exit(len(prepared._idle))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    engine.dispose()
 
 
 @pytest.mark.usefixtures("filled")
