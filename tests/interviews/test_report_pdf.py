@@ -123,13 +123,13 @@ def test_symbols_without_a_font_are_spelled_out() -> None:
 
 def test_a_report_that_cannot_be_typeset_says_what_to_do(owner: Person, judged: Interview, monkeypatch: Any) -> None:
     def refuse(_html: str) -> bytes:
-        raise GatewayError("This server has no font with these letters: 你.", retryable=False)
+        raise GatewayError("This server has no font with these characters: 你.", retryable=False)
 
     monkeypatch.setattr("app.review.exports.download.pdf_of", refuse)
-    assert "no font with these letters: 你" in asked_for(owner, judged.id)
+    assert "no font with these characters: 你" in asked_for(owner, judged.id)
     files = unpacked(exported(owner, judged.id, "zip"))
     assert "report.pdf" not in files
-    assert "no font with these letters" in files["report.pdf is missing.txt"].decode()
+    assert "no font with these characters" in files["report.pdf is missing.txt"].decode()
     assert "report.html" in files
     assert audited("interview.exported") == [{"format": "zip"}]
 

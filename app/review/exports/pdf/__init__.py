@@ -62,7 +62,7 @@ def pdf_of(html: str, *, limits: Limits | None = None, with_system_fonts: bool =
 
 
 def fonts() -> list[str]:
-    """The folders of the fonts that Parley brings: Latin and Vietnamese letters, Thai, Hindi and Arabic."""
+    """The folders of the fonts that Parley brings: Latin with Vietnamese, Thai, Hindi and Arabic."""
     found = (find_spec(name) for name in _FONTS)
     places = [spec.submodule_search_locations[0] for spec in found if spec and spec.submodule_search_locations]
     return [str(Path(place) / "files") for place in places]
@@ -75,8 +75,8 @@ def _reason(answer: bytes) -> str:
         missing = []
     if not missing:
         return f"The PDF could not be created: it takes too much time or memory. {BROWSER_INSTEAD}."
-    letters = " ".join(missing[:_SHOWN]) + (" …" if len(missing) > _SHOWN else "")
+    shown = " ".join(missing[:_SHOWN]) + (" …" if len(missing) > _SHOWN else "")
     return (
-        f"The PDF was not created, because this server has no font with these letters: {letters}. {BROWSER_INSTEAD}, "
+        f"The PDF was not created, because this server has no font with these characters: {shown}. {BROWSER_INSTEAD}, "
         "or ask your operator to install a font that has them."
     )
