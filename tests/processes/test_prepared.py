@@ -1,11 +1,6 @@
 """Statements that go past the session: the same values and effects, and a read leaves no transaction behind."""
 
-import gc
-import os
-import sqlite3
-import threading
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,7 +10,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError, ProgrammingError
 
 from app.accounts.models import Organization, Team
 from app.core import clock
-from app.core.db import Base, db, prepared, reading
+from app.core.db import Base, db, reading
 from app.core.db.prepared import Prepared
 from tests.rows import row_of, tables
 
@@ -75,35 +70,6 @@ def test_an_open_transaction_sees_its_own_rows() -> None:
     with reading():
         assert len(BY_NAME.rows(name="Uncommitted")) == 1
     db.session.rollback()
-
-
-def test_reads_take_turns_on_a_connection_until_the_engine_lets_go(own_app: Flask, tmp_path: Path) -> None:
-    engine, used = sa.create_engine(f"sqlite:///{tmp_path / 'any.db'}"), list[Any]()
-
-    def read(then: Callable[[], None] = lambda: None) -> None:
-        with own_app.app_context(), reading(), prepared._driver(engine) as driver:
-            used.append(driver)
-            driver.execute("SELECT 1").fetchall()
-            then()
-
-    for _ in range(2):
-        thread = threading.Thread(target=read)
-        thread.start()
-        thread.join()
-    read(then=read)
-    assert used[0] is used[1] is used[2]
-    assert used[3] is not used[2], "two at the same time never share one"
-    engine.dispose()
-    gc.collect()
-    read()
-    for driver in used[:4]:
-        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-            driver.execute("SELECT 1")
-    child = os.fork()
-    if child == 0:
-        os._exit(len(prepared._idle))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    engine.dispose()
 
 
 @pytest.mark.usefixtures("filled")

@@ -5,16 +5,13 @@ outside a transaction gets none there: one SELECT is its own transaction. On Pos
 since row security is set for a transaction.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary, finalize
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.pool import Pool
 from sqlalchemy.sql.compiler import SQLCompiler
 
 from app.core.db import db, is_reading
@@ -114,41 +111,12 @@ def _sqlite() -> Engine | None:
 
 @contextmanager
 def _driver(engine: Engine) -> Iterator[Any]:
-    """The driver's connection of the transaction, or an idle one for a read without a transaction."""
+    """The driver's connection of the transaction, or one of the pool for a read without a transaction."""
     if not is_reading() or db.is_in_transaction():
         yield db.session.connection().connection.driver_connection
         return
-    idle = _idle_of(engine)
-    driver = idle.pop() if idle else _new(engine)
-    try:
-        yield driver
-    finally:
-        idle.append(driver)
-
-
-_idle: WeakKeyDictionary[Pool, list[Any]] = WeakKeyDictionary()
-"""Connections for such reads, the latest one last, because its pages are in memory. SQLAlchemy's pool costs as much as
-the read itself."""
-
-
-def _idle_of(engine: Engine) -> list[Any]:
-    idle = _idle.get(engine.pool)
-    if idle is None:
-        idle = _idle.setdefault(engine.pool, [])
-        finalize(engine.pool, _close, idle)  # once the engine has let go of its pool
-    return idle
-
-
-def _new(engine: Engine) -> Any:
     pooled = engine.raw_connection()
-    driver = pooled.driver_connection
-    pooled.detach()
-    return driver
-
-
-def _close(idle: list[Any]) -> None:
-    while idle:
-        idle.pop().close()
-
-
-os.register_at_fork(after_in_child=_idle.clear)  # a child must not use a connection of its parent
+    try:
+        yield pooled.driver_connection
+    finally:
+        pooled.close()
