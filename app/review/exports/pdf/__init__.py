@@ -33,7 +33,7 @@ class Limits:
 def pdf_of(html: str, *, limits: Limits | None = None, with_system_fonts: bool = True) -> bytes:
     """The report in ``html`` as a tagged PDF (PDF/UA-1). Raises GatewayError with what to do instead.
 
-    A letter that no font has is an error, never an empty box. Fonts: those of ``_FONTS``, then the system's.
+    A character that no font has is an error, never an empty box. Fonts: those of ``_FONTS``, then the system's.
     """
     used = limits or Limits()
     order = {
