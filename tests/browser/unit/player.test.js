@@ -1,4 +1,4 @@
-import { Player } from "/static/js/voice/player.js";
+import { Player, lagOf } from "/static/js/voice/player.js";
 import { equal, ok } from "./assert.js";
 
 // A sound card of the tests' own: time passes when told, sources end when their sound is over.
@@ -35,6 +35,12 @@ function playing(seconds = 5) {
 const settle = () => new Promise((resolve) => { setTimeout(resolve, 0); });
 
 export const tests = {
+  "Firefox, which may freeze then, is not asked how late its sound is"() {
+    const context = { get outputLatency() { throw new Error("asked"); }, get baseLatency() { throw new Error("asked"); } };
+    near(lagOf(context, "Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0"), 0.04);
+    near(lagOf({ outputLatency: 0.25, baseLatency: 0.01 }, "Mozilla/5.0 (X11; Linux x86_64) Chrome/150.0.0.0 Safari/537.36"), 0.25);
+    near(lagOf({ baseLatency: 0.01 }, "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Version/18.5 Safari/604.1"), 0.01);
+  },
   async "a pause keeps its place and goes on a little before it"() {
     const { context, player, state } = playing();
     context.pass(2.02);
