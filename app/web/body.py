@@ -6,10 +6,11 @@ and lets the last of two equal keys win.
 
 import json
 from collections import Counter
+from functools import partial
 from typing import Any, NoReturn
 
 import marshmallow as ma
-from flask import Request
+from flask import Request, request
 from flask_smorest import abort
 from webargs import core
 from webargs.flaskparser import FlaskParser
@@ -25,6 +26,10 @@ LONGEST_FIELD_NAME = 100
 
 MOST_LEVELS = 600
 """Of nesting. Python's own limit differs from version to version."""
+
+MOST_QUERIES = 500
+LONGEST_QUERY = 200
+"""Bytes of a query whose meaning is kept: programs send the same few again and again."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _TOO_DEEP = "Invalid JSON body: it is nested too deeply."
@@ -84,6 +89,23 @@ def invalid(location: str, errors: dict[str, Any], *, code: str = "invalid_input
 
 class StrictParser(FlaskParser):
     """The parser behind ``@blp.arguments``."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._meanings: dict[tuple[ma.Schema, bytes], dict[str, Any]] = {}
+
+    def parse(self, argmap: Any, req: Request | None = None, *, location: str | None = None, **more: Any) -> Any:
+        parse = partial(super().parse, argmap, req, location=location, **more)
+        query = request.query_string
+        if location != "query" or len(query) > LONGEST_QUERY:
+            return parse()
+        meaning = self._meanings.get((argmap, query))
+        if meaning is None:
+            meaning = parse()
+            if len(self._meanings) >= MOST_QUERIES:
+                self._meanings.clear()
+            self._meanings[argmap, query] = meaning
+        return dict(meaning)
 
     def load_json(self, req: Request, schema: ma.Schema) -> Any:
         req.max_content_length = BODY_BYTES
