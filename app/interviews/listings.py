@@ -154,7 +154,7 @@ def _range(of_team: bool, has_mode: bool, transcript: str) -> Prepared:  # noqa:
     if has_mode:
         seq = _I.team_mode_seq if of_team else _I.org_mode_seq
     here = (owner == sa.bindparam("owner"), seq <= sa.bindparam("top"), seq > sa.bindparam("bottom"), *mode)
-    return Prepared(_statement(transcript).where(*here).order_by(seq.desc()))
+    return Prepared(_statement(transcript).where(*here).order_by(seq.desc()), at_once=transcript == "none")
 
 
 def _mode(*, has_mode: bool) -> list[sa.ColumnElement[bool]]:
@@ -172,7 +172,7 @@ def _filtered(of_team: bool, has_mode: bool, transcript: str) -> Prepared:  # no
         .limit(sa.bindparam("limit"))
         .offset(sa.bindparam("offset"))
     )
-    return Prepared(_statement(transcript).where(_I.id.in_(ids)).order_by(seq.desc()))
+    return Prepared(_statement(transcript).where(_I.id.in_(ids)).order_by(seq.desc()), at_once=transcript == "none")
 
 
 def _read(statement: Prepared, values: dict[str, Any]) -> list[Published]:

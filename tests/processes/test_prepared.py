@@ -47,6 +47,43 @@ def test_every_column_has_the_value_that_the_session_gives(filled: dict[str, dic
             db.session.remove()
 
 
+@pytest.mark.usefixtures("filled")
+def test_rows_that_come_at_once_have_the_same_values_in_the_same_order() -> None:
+    names = [f'{number} "quoted" ä 日本 🎤 \t\\' for number in (5, 3, 9, 1)]
+    for name in names:
+        db.session.add(Organization(name=name))
+    db.session.commit()
+    for order in (_O.name.desc(), _O.name.asc()):
+        statement = sa.select(*_O, _O.disabled_at.is_(None)).where(_O.name != sa.bindparam("not")).order_by(order)
+        with reading():
+            found = Prepared(statement, at_once=True).rows(**{"not": names[0]})
+            assert [tuple(row) for row in found] == [
+                tuple(row) for row in db.session.execute(statement, {"not": names[0]})
+            ]
+            assert len(found) == 4
+            assert not Prepared(statement.where(_O.name == ""), at_once=True).rows(**{"not": ""})
+            db.session.remove()
+
+
+def test_what_survives_json_may_come_at_once_and_nothing_else(filled: dict[str, dict[str, Any]]) -> None:
+    refused = []
+    for name in filled:
+        for column in Base.metadata.tables[name].c:
+            statement = sa.select(column)
+            stored = column.type.impl if isinstance(column.type, sa.TypeDecorator) else column.type
+            with reading():
+                usual = [tuple(row) for row in db.session.execute(statement)]
+                db.end_reading()
+                if db.engine.dialect.name == "sqlite" and isinstance(stored, sa.Numeric | sa.LargeBinary):
+                    refused.append(column.name)
+                    with pytest.raises(TypeError, match=f"^{column.name} does not survive JSON$"):
+                        Prepared(statement, at_once=True).rows()
+                else:
+                    assert [tuple(row) for row in Prepared(statement, at_once=True).rows()] == usual, column
+                db.session.remove()
+    assert bool(refused) is (db.engine.dialect.name == "sqlite")
+
+
 def test_parameters_are_converted_as_the_session_does(filled: dict[str, dict[str, Any]]) -> None:
     for name, row in filled.items():
         for column in Base.metadata.tables[name].c:

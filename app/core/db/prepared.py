@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
+import orjson
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -46,8 +47,17 @@ class Prepared:
     What the driver refuses is sent again the usual way, which raises, counts and reports the error as everywhere.
     """
 
-    def __init__(self, statement: sa.Select[*tuple[Any, ...]] | sa.UpdateBase | sa.TextClause) -> None:
+    def __init__(
+        self, statement: sa.Select[*tuple[Any, ...]] | sa.UpdateBase | sa.TextClause, *, at_once: bool = False
+    ) -> None:
+        """``at_once``: SQLite returns all rows of a SELECT as one JSON text. Raises TypeError, when it first runs, for
+        columns of floats or bytes.
+
+        Python's driver gives up the interpreter for each row. Where other threads wait for it, that costs more than the
+        rows themselves.
+        """
         self._statement: Any = statement.execution_options(preserve_rowcount=True)
+        self._at_once = at_once
         self._plans: dict[tuple[str, ...], _Plan] = {}
 
     def rows(self, **values: Any) -> Sequence[Row]:
@@ -56,7 +66,8 @@ class Prepared:
             plan = self._plan(engine, values)
             with _driver(engine) as driver:
                 try:
-                    return [plan.row(raw) for raw in driver.execute(plan.sql, plan.bound(values)).fetchall()]
+                    raws = driver.execute(plan.sql, plan.bound(values)).fetchall()
+                    return [plan.row(raw) for raw in (orjson.loads(raws[0][0]) if self._at_once else raws)]
                 except engine.dialect.loaded_dbapi.Error:
                     pass
         return db.session.connection().execute(self._statement, values).all()
@@ -79,17 +90,29 @@ class Prepared:
         if plan is None:
             # The parameters name the columns of an INSERT, and only of that.
             columns = list(names) if isinstance(self._statement, sa.Insert) else None
-            self._plans[names] = plan = _plan(self._statement.compile(dialect=engine.dialect, column_keys=columns))
+            statement = _gathered(self._statement) if self._at_once else self._statement
+            compiled = statement.compile(dialect=engine.dialect, column_keys=columns)
+            self._plans[names] = plan = _plan(compiled, _types(self._statement))
         return plan
 
 
-def _plan(compiled: SQLCompiler) -> _Plan:
+def _plan(compiled: SQLCompiler, types: list[sa.types.TypeEngine[Any]]) -> _Plan:
     dialect, names, binds = compiled.dialect, compiled.positiontup or (), compiled.binds
     parameters = [(name, binds[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in names]
     constants = {name: compiled.params[name] for name in names if not binds[name].required}
     defaults = [(column.key, _default(column)) for column in compiled.insert_prefetch]
-    results = [kind.dialect_impl(dialect).result_processor(dialect, None) for kind in _types(compiled.statement)]
+    results = [kind.dialect_impl(dialect).result_processor(dialect, None) for kind in types]
     return _Plan(str(compiled), parameters, constants, defaults, results)
+
+
+def _gathered(statement: sa.Select[*tuple[Any, ...]]) -> sa.Select[str]:
+    """One text with an array for each row; SQLite keeps the order of a subquery inside an aggregate function."""
+    columns = statement.subquery().columns
+    for column in columns:
+        stored = column.type.impl if isinstance(column.type, sa.types.TypeDecorator) else column.type
+        if isinstance(stored, sa.Numeric | sa.LargeBinary):
+            raise TypeError(f"{column.name} does not survive JSON")
+    return sa.select(sa.func.json_group_array(sa.func.json_array(*columns)))
 
 
 def _default(column: sa.Column[Any]) -> Callable[[], Any]:
