@@ -9,6 +9,7 @@ from app.candidates.models import LONGEST_NAME
 from app.interviews.models import InterviewStatus, Scenario
 from app.interviews.published_result import DetailsSchema, TextSchema
 from app.web import examples
+from app.web.body import RepeatedQuery
 from app.web.fields import (
     EXTENSION,
     AnyOf,
@@ -97,7 +98,7 @@ def _transcript_field() -> Choice:
     return Choice(TRANSCRIPT_CHOICES, called="TranscriptChoice", load_default="full", metadata={"description": words})
 
 
-class InterviewsQuerySchema(ma.Schema):
+class InterviewsQuerySchema(RepeatedQuery):
     """Query of the list."""
 
     limit = limit_field(20)
@@ -127,7 +128,7 @@ class InterviewsQuerySchema(ma.Schema):
     created_after = Time("Only interviews created later than this.", load_default=None, metadata=EXTENSION)
 
 
-class InterviewQuerySchema(ma.Schema):
+class InterviewQuerySchema(RepeatedQuery):
     """Query of a single interview."""
 
     transcript = _transcript_field()

@@ -28,8 +28,9 @@ MOST_LEVELS = 600
 """Of nesting. Python's own limit differs from version to version."""
 
 MOST_QUERIES = 500
+"""How many queries' meanings are kept; then all are forgotten."""
 LONGEST_QUERY = 200
-"""Bytes of a query whose meaning is kept: programs send the same few again and again."""
+"""Bytes of a query whose meaning is kept."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _TOO_DEEP = "Invalid JSON body: it is nested too deeply."
@@ -87,6 +88,13 @@ def invalid(location: str, errors: dict[str, Any], *, code: str = "invalid_input
     raise AssertionError("abort returned")
 
 
+class RepeatedQuery(ma.Schema):
+    """A query that programs send again and again: what it means is worked out once. One instance for each endpoint.
+
+    Its values are immutable, depend on nothing but the query, and name no person.
+    """
+
+
 class StrictParser(FlaskParser):
     """The parser behind ``@blp.arguments``."""
 
@@ -96,8 +104,10 @@ class StrictParser(FlaskParser):
 
     def parse(self, argmap: Any, req: Request | None = None, *, location: str | None = None, **more: Any) -> Any:
         parse = partial(super().parse, argmap, req, location=location, **more)
-        query = request.query_string
-        if location != "query" or len(query) > LONGEST_QUERY:
+        if location != "query" or not isinstance(argmap, RepeatedQuery):
+            return parse()
+        query = (req or request).query_string
+        if len(query) > LONGEST_QUERY:
             return parse()
         meaning = self._meanings.get((argmap, query))
         if meaning is None:

@@ -7,10 +7,10 @@ import pytest
 from flask import Flask, request
 from werkzeug.exceptions import UnprocessableEntity
 
-from app.web.body import LONGEST_QUERY, MOST_QUERIES, StrictParser
+from app.web.body import LONGEST_QUERY, MOST_QUERIES, RepeatedQuery, StrictParser
 
 
-class Query(ma.Schema):
+class Query(RepeatedQuery):
     limit = ma.fields.Integer(load_default=20, validate=ma.validate.Range(1, 100))
     word = ma.fields.String(load_default=None)
 
@@ -66,3 +66,14 @@ def test_long_queries_are_not_kept_and_short_ones_only_so_many(bare: Flask) -> N
     assert asked(bare, parser, f"word={MOST_QUERIES}", schema)["word"] == str(MOST_QUERIES)
     assert parser.loaded == MOST_QUERIES + 3
     assert len(parser._meanings) == 1
+
+
+def test_a_query_that_may_name_a_person_is_not_kept(bare: Flask) -> None:
+    class Personal(ma.Schema):
+        email = ma.fields.String()
+
+    parser, schema = Counting(), Personal()
+    for _ in range(2):
+        assert asked(bare, parser, "email=a%40b.example", schema) == {"email": "a@b.example"}
+    assert parser.loaded == 2
+    assert not parser._meanings

@@ -50,12 +50,14 @@ class Prepared:
     def __init__(
         self, statement: sa.Select[*tuple[Any, ...]] | sa.UpdateBase | sa.TextClause, *, at_once: bool = False
     ) -> None:
-        """``at_once``: SQLite returns all rows of a SELECT as one JSON text. Raises TypeError, when it first runs, for
-        columns of floats or bytes.
+        """``at_once``: SQLite returns all rows of a SELECT as one JSON text. Raises TypeError for columns that are not
+        text, integers, booleans, or JSON objects and arrays.
 
         Python's driver gives up the interpreter for each row. Where other threads wait for it, that costs more than the
         rows themselves.
         """
+        if at_once:
+            _refuse_lossy(statement)
         self._statement: Any = statement.execution_options(preserve_rowcount=True)
         self._at_once = at_once
         self._plans: dict[tuple[str, ...], _Plan] = {}
@@ -105,14 +107,15 @@ def _plan(compiled: SQLCompiler, types: list[sa.types.TypeEngine[Any]]) -> _Plan
     return _Plan(str(compiled), parameters, constants, defaults, results)
 
 
+def _refuse_lossy(statement: Any) -> None:
+    for kind in _types(statement):
+        if not isinstance(kind, sa.String | sa.Integer | sa.Boolean | sa.JSON):
+            raise TypeError(f"a column of {kind!r} may not survive JSON")
+
+
 def _gathered(statement: sa.Select[*tuple[Any, ...]]) -> sa.Select[str]:
-    """One text with an array for each row; SQLite keeps the order of a subquery inside an aggregate function."""
-    columns = statement.subquery().columns
-    for column in columns:
-        stored = column.type.impl if isinstance(column.type, sa.types.TypeDecorator) else column.type
-        if isinstance(stored, sa.Numeric | sa.LargeBinary):
-            raise TypeError(f"{column.name} does not survive JSON")
-    return sa.select(sa.func.json_group_array(sa.func.json_array(*columns)))
+    """One text with an array for each row, in the same order: SQLite drops no ORDER BY below such a function."""
+    return sa.select(sa.func.json_group_array(sa.func.json_array(*statement.subquery().columns)))
 
 
 def _default(column: sa.Column[Any]) -> Callable[[], Any]:

@@ -1,0 +1,123 @@
+"""A page of the list without transcripts comes from SQLite as one text: the same interviews in the same order."""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core import clock
+from app.core.db import db, new_id, reading
+from app.interviews.listings import Published, published_page
+from app.interviews.models import Interview, InterviewData, InterviewStatus
+from app.interviews.published_result import freeze_details, freeze_text
+from tests.factories import a_flow
+from tests.people import Person, person
+
+SUMMARY = 'Says "hi"\t\\ and 日本 🎤\u2028.'
+SCORES = [{"communication": 3.5, "warmth": 0.1 + 0.2}, {}, None]
+
+
+@pytest.fixture
+def owner(own_app: Flask) -> Iterator[Person]:
+    with own_app.app_context():
+        made = person(own_app, "owner@first.example", organization="First Ltd", role="admin")
+        _fill(made, a_flow(made).id)
+        db.session.commit()
+        yield made
+        db.session.remove()
+
+
+def _fill(owner: Person, flow_id: str) -> None:
+    """Nine interviews, numbered as bookings number them: every third by a test key, every second one completed."""
+    live = tests = 0
+    text, details = freeze_text("Hello."), freeze_details((), (), duration=None)
+    stored = {
+        "text": text.deflated,
+        "text_length": text.length,
+        "text_crc32": text.crc,
+        "details": details.deflated,
+        "details_length": details.length,
+        "details_crc32": details.crc,
+    }
+    for seq in range(1, 10):
+        is_test, is_done = seq % 3 == 0, seq % 2 == 0
+        live, tests = live + (not is_test), tests + is_test
+        interview = Interview(
+            id=new_id(),
+            organization_id=owner.organization.id,
+            team_id=owner.team.id,
+            flow_id=flow_id,
+            org_seq=seq,
+            team_seq=seq,
+            org_mode_seq=tests if is_test else live,
+            team_mode_seq=tests if is_test else live,
+            is_test=is_test,
+            status=InterviewStatus.COMPLETED if is_done else InterviewStatus.INCOMPLETE,
+            interviewee_first_name="Zoë 🎤" if seq % 4 == 0 else None,
+            withdrawn_at=clock.now() if seq == 8 else None,
+        )
+        db.session.add(interview)
+        db.session.flush()
+        if is_done:
+            row = {**stored, "summary": SUMMARY, "scores": SCORES[seq // 2 % 3]}
+            db.session.add(InterviewData(interview_id=interview.id, **row))
+    for numbered in (owner.organization, owner.team):
+        numbered.interview_seq, numbered.interview_test_seq = live + tests, tests
+
+
+def _counted(run: Callable[[], list[Published]]) -> tuple[list[Published], int]:
+    """What it returns, and how many statements went through the engine."""
+    asked: list[str] = []
+
+    def note(*one: Any) -> None:
+        asked.append(one[2])
+
+    sa.event.listen(db.engine, "before_cursor_execute", note)
+    try:
+        return run(), len(asked)
+    finally:
+        sa.event.remove(db.engine, "before_cursor_execute", note)
+
+
+@pytest.mark.parametrize(
+    ("of_team", "is_test", "status"),
+    list(product((False, True), (None, False, True), (None, InterviewStatus.COMPLETED))),
+)
+def test_it_is_the_list_with_transcripts_without_them(
+    owner: Person, *, of_team: bool, is_test: bool | None, status: InterviewStatus | None
+) -> None:
+    organization, team = owner.organization, owner.team if of_team else None
+    db.session.refresh(organization)
+    db.session.refresh(owner.team)
+    db.session.expunge_all()  # or reading them again would count
+
+    def page(transcript: str, offset: int) -> list[Published]:
+        given: dict[str, Any] = {"team": team, "is_test": is_test, "status": status, "transcript": transcript}
+        with reading():
+            try:
+                return published_page(organization, limit=4, offset=offset, **given)
+            finally:
+                db.end_reading()
+
+    seen: list[Published] = []
+    for offset in (0, 4, 8):
+        found, statements = _counted(lambda start=offset: page("none", start))  # type: ignore[misc]
+        usual = [row._replace(fragments=()) for row in page("text", offset)]
+        assert found == usual
+        assert statements == 0 or db.engine.dialect.name != "sqlite"
+        seen += found
+    expected = [
+        seq
+        for seq in range(9, 0, -1)
+        if (status is None or seq % 2 == 0) and (is_test is None or (seq % 3 == 0) is is_test)
+    ]
+    numbers = dict(db.session.execute(sa.select(Interview.id, Interview.org_seq)).all())
+    assert [numbers[row.id] for row in seen] == expected
+    for row in seen:
+        number = numbers[row.id]
+        assert row.has_data is (number % 2 == 0)
+        assert row.is_withheld is (number == 8)
+        assert (row.summary, row.scores) == ((SUMMARY, SCORES[number // 2 % 3]) if row.has_data else (None, None))
