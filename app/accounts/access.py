@@ -94,12 +94,11 @@ def require_api_key() -> Response | None:
 
     Refuses what is outside the key's scope, and answers a repeated ``Idempotency-Key``, before the endpoint runs.
     """
-    environ = request.environ
-    key: _Key | None = environ.get(_KEY)
+    key: _Key | None = request.environ.get(_KEY)
     if key is None:
         return _unauthorized()
     owner = key.owner
-    environ[_CALLER], environ[_IS_TEST] = owner, key.is_test
+    request.environ[_CALLER], request.environ[_IS_TEST] = owner, key.is_test
     if said := mcp_calls.said(key.id):
         _write_now(owner, mcp_calls.ACTION, key.id, by=None, details=said)
     key_guard.hold(owner, writes=request.method not in READING)
@@ -122,13 +121,12 @@ def is_test_call() -> bool:
 
 def _recognise() -> None:
     """Look up the key before rate limits apply: calls with a valid key have their own limits."""
-    environ = request.environ
     for name in (_KEY, KEY_ID):
-        environ.pop(name, None)  # of the same request, if it runs again
+        request.environ.pop(name, None)  # of the same request, if it runs again
     if is_api_path(request.path) and (bearer := bearer_of_request()):
         key = _working_key(bearer)
         if key is not None:
-            environ[_KEY], environ[KEY_ID] = key, key.id
+            request.environ[_KEY], request.environ[KEY_ID] = key, key.id
 
 
 def _working_key(bearer: str) -> _Key | None:
