@@ -104,9 +104,10 @@ def test_with_a_camera_the_picture_is_recorded(
         phase(engine, "listening", "answering")
         card.say(answer)
         # Imitated microphones beep. A beep soon after the button counts as more of the answer: it is pressed again.
-        may = f"['listening', 'answering'].includes({TALK}.phase)"
+        may = f"['listening', 'answering'].includes({TALK}.phase) && performance.now() > (window.again ?? 0)"
         button = "document.querySelector('[data-do=finished][aria-disabled=false]')"
-        engine.until(f"{THANKS} || ({may} && {button}?.click(), false)")
+        press = f"({button}.click(), window.again = performance.now() + 2000)"
+        engine.until(f"{THANKS} || ({may} && {button} && {press}, false)")
         ended(engine, server)
     finally:
         engine.camera(False)
