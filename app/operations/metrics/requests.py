@@ -57,12 +57,11 @@ def register(app: Flask) -> None:
         counted.running.inc()
 
     def end(response: Response) -> Response:
-        environ, method, rule = request.environ, request.method, request.url_rule
-        method = method if method in METHODS else "other"
-        route = rule.rule if rule else "(no route)"
+        method = request.method if request.method in METHODS else "other"
+        route = request.url_rule.rule if request.url_rule else "(no route)"
         counted.served.labels(method, route, str(response.status_code)).inc()
-        if _START in environ:
-            counted.seconds.labels(method, route).observe(time.perf_counter() - environ[_START])
+        if _START in request.environ:
+            counted.seconds.labels(method, route).observe(time.perf_counter() - request.environ[_START])
         return response
 
     def leave(_error: BaseException | None) -> None:
