@@ -2,7 +2,6 @@
 
 import html
 import re
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -13,6 +12,7 @@ from app.core.db import db
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person
+from tests.statements import sent
 
 JSON = {"Accept": "application/json"}
 
@@ -174,13 +174,7 @@ def test_a_page_takes_the_same_number_of_queries_however_many_cards(
     for place in range(number):
         actions.move(make_candidate(f"c{place}@e.com", flow=flow), "accepted", by=None)
     db.session.commit()
-    asked: list[str] = []
-
-    def note(*call: Any) -> None:
-        asked.append(call[2])
-
-    sa.event.listen(db.engine, "before_cursor_execute", note)
-    owner.browser.get("/candidates/board")
-    sa.event.remove(db.engine, "before_cursor_execute", note)
+    with sent() as asked:
+        owner.browser.get("/candidates/board")
     assert sum("FROM candidate" in one for one in asked) <= 4
     assert db.session.scalar(sa.select(sa.func.count(Candidate.id))) == number

@@ -23,6 +23,7 @@ from app.web.streaming_slots import places
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person
+from tests.statements import sent
 
 
 def text_of(answer: Any) -> str:
@@ -458,12 +459,6 @@ def test_no_query_per_row(owner: Person, make_flow: Made, make_candidate: Made, 
     for place in range(number):
         actions.tag(make_candidate(f"c{place}@e.com", flow=flow), "x")
     db.session.commit()
-    asked: list[str] = []
-
-    def note(*call: Any) -> None:
-        asked.append(call[2])
-
-    sa.event.listen(db.engine, "before_cursor_execute", note)
-    owner.browser.get("/candidates")
-    sa.event.remove(db.engine, "before_cursor_execute", note)
+    with sent() as asked:
+        owner.browser.get("/candidates")
     assert sum("candidate" in one for one in asked) == 4

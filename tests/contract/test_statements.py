@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
-from app.core.db import db, new_id
+from app.core.db import new_id
 from app.flows.models import InterviewType
+from tests import statements
 from tests.factories import Made
 from tests.people import Person
 
@@ -17,17 +16,11 @@ PATH = "/v1/interviews"
 
 @contextmanager
 def _counted() -> Iterator[list[str]]:
-    sent: list[str] = []
-
-    def note(*call: Any) -> None:
-        if call[2].split(" ", 1)[0] in {"SELECT", "INSERT", "UPDATE", "DELETE"}:
-            sent.append(call[2])
-
-    sa.event.listen(db.engine, "before_cursor_execute", note)
-    try:
-        yield sent
-    finally:
-        sa.event.remove(db.engine, "before_cursor_execute", note)
+    """Those that read or write; a commit of these tests is a SAVEPOINT."""
+    with statements.sent() as everything:
+        counted: list[str] = []
+        yield counted
+    counted += [one for one in everything if one.split(" ", 1)[0] in {"SELECT", "INSERT", "UPDATE", "DELETE"}]
 
 
 @pytest.mark.parametrize(

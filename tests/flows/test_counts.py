@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from app.core import clock
 from app.core.db import db
@@ -15,6 +14,7 @@ from app.interviews import actions as interviews
 from app.interviews.models import Interview, InterviewStatus, Stage
 from tests.factories import Made
 from tests.people import Person
+from tests.statements import sent
 
 Book = Callable[..., Interview]
 NAMES = ["Invited", "Started", "Completed", "To review"]
@@ -98,24 +98,17 @@ def test_the_list_of_flows_counts_each_row_and_invites(owner: Person, busy: Inte
 
 
 def test_counts_of_a_page_of_flows_take_the_same_queries(owner: Person, busy: InterviewFlow, make_flow: Made) -> None:
-    browser, asked = owner.browser, list[str]()
-
-    def note(*given: Any) -> None:
-        asked.append(given[2])
+    browser = owner.browser
 
     def queries() -> int:
-        asked.clear()
-        assert browser.get("/flows").status_code == 200
+        with sent() as asked:
+            assert browser.get("/flows").status_code == 200
         return len(asked)
 
-    sa.event.listen(db.engine, "before_cursor_execute", note)
-    try:
-        few = queries()
-        for number in range(10):
-            make_flow(title=f"Flow {number}")
-        assert queries() == few
-    finally:
-        sa.event.remove(db.engine, "before_cursor_execute", note)
+    few = queries()
+    for number in range(10):
+        make_flow(title=f"Flow {number}")
+    assert queries() == few
 
 
 def test_viewers_see_counts_and_no_invitation(viewer: Person, busy: InterviewFlow) -> None:

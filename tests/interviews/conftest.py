@@ -164,7 +164,9 @@ def past(book: Made, flow: InterviewFlow) -> Made:
     return make
 
 
-def result(interview: Interview, scores: dict[str, float | None]) -> None:
+def result(interview: Interview, scores: dict[str, float | None] | None, summary: str | None = None) -> None:
     """The result of an interview, as far as it is counted."""
     sized = {f"{part}_{of}": 0 for part in ("text", "details") for of in ("length", "crc32")}
-    db.session.add(InterviewData(interview_id=interview.id, text=b"", details=b"", scores=scores, **sized))
+    db.session.add(
+        InterviewData(interview_id=interview.id, text=b"", details=b"", scores=scores, summary=summary, **sized)
+    )

@@ -1,6 +1,6 @@
 """A page of the list without transcripts comes from SQLite as one text: the same interviews in the same order."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -11,13 +11,15 @@ from flask import Flask
 from app.core import clock
 from app.core.db import db, new_id, reading
 from app.interviews.listings import Published, published_page
-from app.interviews.models import Interview, InterviewData, InterviewStatus
-from app.interviews.published_result import freeze_details, freeze_text
+from app.interviews.models import Interview, InterviewStatus
 from tests.factories import a_flow
 from tests.people import Person, person
+from tests.statements import sent
+
+from .conftest import result
 
 SUMMARY = 'Says "hi"\t\\ and 日本 🎤\u2028.'
-SCORES = [{"communication": 3.5, "warmth": 0.1 + 0.2}, {}, None]
+SCORES: list[dict[str, float | None] | None] = [{"communication": 3.5, "warmth": 0.1 + 0.2}, {}, None]
 
 
 @pytest.fixture
@@ -33,15 +35,6 @@ def owner(own_app: Flask) -> Iterator[Person]:
 def _fill(owner: Person, flow_id: str) -> None:
     """Nine interviews, numbered as bookings number them: every third by a test key, every second one completed."""
     live = tests = 0
-    text, details = freeze_text("Hello."), freeze_details((), (), duration=None)
-    stored = {
-        "text": text.deflated,
-        "text_length": text.length,
-        "text_crc32": text.crc,
-        "details": details.deflated,
-        "details_length": details.length,
-        "details_crc32": details.crc,
-    }
     for seq in range(1, 10):
         is_test, is_done = seq % 3 == 0, seq % 2 == 0
         live, tests = live + (not is_test), tests + is_test
@@ -62,24 +55,9 @@ def _fill(owner: Person, flow_id: str) -> None:
         db.session.add(interview)
         db.session.flush()
         if is_done:
-            row = {**stored, "summary": SUMMARY, "scores": SCORES[seq // 2 % 3]}
-            db.session.add(InterviewData(interview_id=interview.id, **row))
+            result(interview, SCORES[seq // 2 % 3], SUMMARY)
     for numbered in (owner.organization, owner.team):
         numbered.interview_seq, numbered.interview_test_seq = live + tests, tests
-
-
-def _counted(run: Callable[[], list[Published]]) -> tuple[list[Published], int]:
-    """What it returns, and how many statements went through the engine."""
-    asked: list[str] = []
-
-    def note(*one: Any) -> None:
-        asked.append(one[2])
-
-    sa.event.listen(db.engine, "before_cursor_execute", note)
-    try:
-        return run(), len(asked)
-    finally:
-        sa.event.remove(db.engine, "before_cursor_execute", note)
 
 
 @pytest.mark.parametrize(
@@ -104,10 +82,11 @@ def test_it_is_the_list_with_transcripts_without_them(
 
     seen: list[Published] = []
     for offset in (0, 4, 8):
-        found, statements = _counted(lambda start=offset: page("none", start))  # type: ignore[misc]
+        with sent() as past_prepared:
+            found = page("none", offset)
         usual = [row._replace(fragments=()) for row in page("text", offset)]
         assert found == usual
-        assert statements == 0 or db.engine.dialect.name != "sqlite"
+        assert not past_prepared or db.engine.dialect.name != "sqlite"
         seen += found
     expected = [
         seq

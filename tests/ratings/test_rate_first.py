@@ -26,6 +26,7 @@ from tests.factories import Made, a_flow
 from tests.interviews.conftest import book, completed, scripted, submitted  # noqa: F401 - fixtures
 from tests.people import Person
 from tests.ratings.test_scorecard import rate, words_of
+from tests.statements import sent
 
 Scored = Callable[..., Interview]
 LIST = "/candidates?order=score"
@@ -238,17 +239,9 @@ def test_a_longer_list_costs_no_more_statements(owner: Person, scored: Scored) -
 
 
 def _statements(work: Callable[[], Any]) -> int:
-    seen: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        seen.append(statement)
-
-    engine = db.session.connection().engine
-    sa.event.listen(engine, "before_cursor_execute", note)
-    try:
+    with sent() as seen:
         assert work().status_code == 200
-    finally:
-        sa.event.remove(engine, "before_cursor_execute", note)
+    assert seen
     return len(seen)
 
 
