@@ -36,7 +36,7 @@ COMMITTED = 50
 NO_MODEL = (
     "Scoring needs a language model, and none is configured. Ask your operator to set LLM_BASE_URL and LLM_MODEL."
 )
-WHAT = "Select candidates in the list, or open an interview or a flow, and choose what to score again."
+WHAT = "To choose what to score again, select candidates in the list, or open an interview or a flow."
 
 pages = Blueprint("rescoring", __name__)
 pages.before_request(require_member)
@@ -208,7 +208,7 @@ def use_all(run_id: str) -> AnyResponse:
     db.session.commit()
     left = len(unused) - MOST_USED
     verb = "is" if left == 1 else "are"
-    more = f" {_interviews(left)} {verb} left: press the button again." if left > 0 else ""
+    more = f" {_interviews(left)} {verb} left. Press the button again." if left > 0 else ""
     flash(f"The new scores for {_interviews(used)} are in force.{more}", "good")
     return redirect(url_for("rescoring.show", run_id=run_id), 303)
 
