@@ -69,7 +69,7 @@ def test_viewers_are_not_asked_about_requests(viewer: Person) -> None:
 @pytest.mark.parametrize(
     ("wrong", "says_what"),
     [
-        ({"result_ready": "hourly"}, "Choose immediately, in a daily email, or never."),
+        ({"result_ready": "hourly"}, "Choose “Immediately”, “In a daily email” or “Never”."),
         ({"hour": "24"}, "Choose an hour"),
         ({"hour": "²"}, "Choose an hour"),
         ({"hour": ""}, "Choose an hour"),

@@ -70,7 +70,7 @@ def test_each_turn_for_the_worse_is_mailed_once_to_administrators_alone(
     for one in mails():
         assert "very-secret" not in one.text + one.subject
         assert f"http://localhost/webhooks/endpoints/{endpoint.id}" in one.text
-        assert "Flows that send there: Night nurse" in one.text
+        assert "Flows that use the endpoint: Night nurse" in one.text
 
 
 def test_the_next_incident_is_told_again(endpoint: Endpoint) -> None:

@@ -44,15 +44,15 @@ class PreferenceForm(_Blamed):
     webhook_failing = SelectField("Webhooks are failing", choices=PACES)
     is_own_only = BooleanField(
         "Only about interviews that are assigned to me",
-        description="You also get notices about requests in interviews that are not assigned to anyone.",
+        description="You also get notices about requests that concern interviews without an assigned recruiter.",
     )
     hour = SelectField("Send the daily email at", choices=_choices({str(hour): f"{hour:02}:00" for hour in range(24)}))
     time_zone = SelectField("Time zone", validate_choice=False)
     with_names = BooleanField(
         "Include candidates' names",
-        description="If you turn this off, emails only name the flow and link to the interview.",
+        description="If you turn this off, emails identify an interview only by its flow and a link.",
     )
-    with_scores = BooleanField("Show the overall score of results")
+    with_scores = BooleanField("Include overall scores")
 
     def fit(self, member: TeamMember) -> None:
         """Offer the member's choices only."""
@@ -85,7 +85,7 @@ class PreferenceForm(_Blamed):
             return before.pace(kind)
         value = self[kind.value].data
         if value not in set(Pace):
-            raise Rejected("Choose immediately, in a daily email, or never.", field=kind.value)
+            raise Rejected("Choose “Immediately”, “In a daily email” or “Never”.", field=kind.value)
         return Pace(value)
 
 
@@ -101,7 +101,7 @@ class ChannelForm(_Blamed):
         description="Everyone in the channel can read the names, and Slack or Teams stores them. Erasing a "
         "candidate in Parley does not remove the name there.",
     )
-    with_scores = BooleanField("Show the overall score of results")
+    with_scores = BooleanField("Include overall scores")
 
     def show(self, channel: NoticeChannel) -> None:
         """Fill the form with the channel, without its URL."""

@@ -136,7 +136,7 @@ def with_flows(message: Said, titles: Sequence[str]) -> Said:
         return message
     more = f" and {len(titles) - MOST_TITLES} more" if len(titles) > MOST_TITLES else ""
     named = ", ".join(clean(title) for title in titles[:MOST_TITLES])
-    return replace(message, lines=(*message.lines, ("Flows that send there", f"{named}{more}")))
+    return replace(message, lines=(*message.lines, ("Flows that use the endpoint", f"{named}{more}")))
 
 
 def trial() -> Said:
@@ -196,7 +196,7 @@ def _listed(messages: Iterable[Said]) -> list[str]:
 
 
 def _footer(app_url: str) -> str:
-    return f"You can change which emails you receive in your profile: {app_url}/profile/notices\n"
+    return f"To change which emails you receive, open your profile: {app_url}/profile/notices\n"
 
 
 def gone(channel: NoticeChannel, failure: str, *, app_url: str) -> Mail:
@@ -206,9 +206,10 @@ def gone(channel: NoticeChannel, failure: str, *, app_url: str) -> Mail:
     return Mail(
         "",
         f"Notices to {clean(channel.name)} are switched off",
-        f"{failure} This means that the URL of the channel “{clean(channel.name)}” no longer exists in {service}, and "
-        "Parley has stopped sending notices to it.\n\n"
-        f"To continue, create a new URL in {service} and enter it on the channel's page:\n{where}\n",
+        f"{failure} This means that the URL of the channel “{clean(channel.name)}” no longer exists in {service}, so "
+        "Parley has stopped sending notices to the channel.\n\n"
+        f"To receive notices there again, create a new URL in {service} and enter it on the "
+        f"channel's page:\n{where}\n",
         link=where,
         button="See the channel",
     )

@@ -19,7 +19,7 @@ from app.webhooks.schedule import wanted_delay
 
 LEASE = timedelta(minutes=2)
 """Longer than an attempt can take, including all timeouts."""
-TOO_OLD = "The message was not accepted within a day, so Parley stopped trying."
+TOO_OLD = "The notice was not accepted within a day, so Parley stopped trying."
 
 
 @dataclass(frozen=True, slots=True)
