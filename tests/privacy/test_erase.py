@@ -271,7 +271,7 @@ def test_the_proof_waits_until_the_files_are_really_gone(
     db.session.expire_all()
     erasure = db.session.get_one(Erasure, told.interview_id)
     assert (erasure.gone_at, erasure.receipt) == (None, None)
-    assert "still being deleted" in owner.browser.get(f"/interviews/{told.interview_id}").text
+    assert "have not been deleted yet" in owner.browser.get(f"/interviews/{told.interview_id}").text
     app.extensions["parley.gateways"] = engines
     assert sweep() == 1
     db.session.expire_all()
