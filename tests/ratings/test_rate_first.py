@@ -115,7 +115,7 @@ def test_scores_can_be_shown_without_rating_which_is_recorded_once(
     assert "Skills 3.5 out of 5" in words_of(viewer.browser.get(base))
     assert noted("scores.shown_unrated") == [viewer.member.id]
     rate(owner, interview, overall_value="4.0")
-    assert "Viewer showed the scores without rating" in words_of(owner.browser.get(base))
+    assert "Viewer chose “Show scores without rating”" in words_of(owner.browser.get(base))
     exported = owner.browser.post(f"{base}/export", data={"format": "json"}).json
     assert [one["name"] for one in exported["scores_shown_unrated"]] == ["Viewer"]
     assert actions.erase(interview.id) == 1

@@ -81,7 +81,7 @@ def assess(interview: Interview, opinions: Mapping[str, Opinion], *, by: TeamMem
         raise Conflict("This interview has no result to rate.")
     unknown = set(opinions) - {*competences_of(interview), *questions_of(interview)}
     if unknown:
-        raise Rejected("This is not rated in this interview.", field=f"{min(unknown)}_value")
+        raise Rejected("This competence or answer is not rated in this interview.", field=f"{min(unknown)}_value")
     for field, message in flaws(interview, opinions, by=by).items():
         raise Rejected(message, field=field)
     earlier, changes = own_assessments(interview, by), {}

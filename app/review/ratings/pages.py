@@ -124,7 +124,7 @@ def show_scores(interview_id: str) -> AnyResponse:
     is_new = can_be_rated(interview) and rate_first.show(interview, to=member)
     db.session.commit()
     if is_new:
-        flash("The scores are visible to you now. The audit log says that you have not rated this interview.", "info")
+        flash("You can now see the scores. The audit log records that you chose to see them without rating.", "info")
     return back
 
 
