@@ -55,7 +55,7 @@ def test_a_decision_moves_tells_and_goes_on(owner: Person, waiting: list[Candida
     assert answer.status_code == 303
     seen = owner.browser.get(answer.location)
     assert shown(seen) == "Bob X"
-    assert "Undo: Ada X back to interviewed" in " ".join(seen.text.split())
+    assert "Undo: move Ada X back to interviewed" in " ".join(seen.text.split())
     db.session.expire_all()
     assert waiting[0].status == "shortlisted"
     assert waiting[0].reviewed_at is not None
