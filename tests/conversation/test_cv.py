@@ -90,7 +90,7 @@ def test_someone_who_leaves_without_a_cv_has_submitted_all_the_same(finishing: C
     assert interview.stage is Stage.SUBMITTED
     interview.submitted_at = now
     seen = owner.browser.get(f"/interviews/{interview.id}").text
-    assert "The candidate left before they added one." in seen
+    assert "The candidate left before adding one." in seen
 
 
 @pytest.mark.parametrize("cv", [None, "asked"])

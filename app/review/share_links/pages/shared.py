@@ -110,7 +110,7 @@ def _share(part: str | None = None) -> Share:
     # nosemgrep: row-by-id-in-edge - the link whose secret the guard has checked
     share = db.session.get(Share, g.share_id)
     if share is None or (part is not None and part not in share.parts):
-        raise NotFound("This link does not show that.")
+        raise NotFound("This link does not include that part of the interview.")
     return share
 
 
