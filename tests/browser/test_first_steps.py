@@ -111,7 +111,7 @@ def test_the_steps_tick_themselves_off_by_keyboard(newcomer: Callable[..., Newco
     page.wait_for_selector("#answer:visible")
     page.goto(f"{new.url}/dashboard")
     page.locator("#first-steps", has_text="2 of 4 steps done").wait_for()
-    page.get_by_role("button", name="Get a link for everyone").focus()
+    page.get_by_role("button", name="Turn on the apply link").focus()
     page.keyboard.press("Enter")
     page.locator("#share-link").wait_for()
     page.goto(f"{new.url}/dashboard")

@@ -51,7 +51,7 @@ def find() -> Response | tuple[Response, int]:
     A query that is too long, or no text, gets 422 and ``{"message"}``.
     """
     query = request.args.get("q", "").strip()
-    flaw = f"Search for at most {LONGEST} characters." if len(query) > LONGEST else flaw_of(query)
+    flaw = f"Enter at most {LONGEST} characters." if len(query) > LONGEST else flaw_of(query)
     if flaw:
         return jsonify({"message": flaw}), 422
     return jsonify({"entries": [asdict(entry) for entry in _entries_for(current_member(), query)]})
@@ -101,7 +101,7 @@ def _actions(member: TeamMember) -> list[Entry]:
         Entry(Kind.ACTION, "Create a flow", url_for("flows.new")),
         Entry(Kind.ACTION, "Start a flow from a template", url_for("flows.templates")),
         Entry(Kind.ACTION, "Question bank", url_for("library.bank"), "Flows"),
-        Entry(Kind.ACTION, "Book an interview", url_for("interviews.new")),
+        Entry(Kind.ACTION, "Create an interview", url_for("interviews.new")),
         *entries,
     ]
 
