@@ -17,7 +17,7 @@ from app.core import queue
 from app.core.db import db, new_id
 from app.core.errors import Conflict, DomainError, Rejected
 
-NOT_ANY_MORE = "You may no longer change candidates."
+NOT_ANY_MORE = "You no longer have permission to change candidates."
 
 
 def start(member: TeamMember, ids: Sequence[str], change: Change) -> BulkChange:

@@ -99,7 +99,7 @@ def cancel(change_id: str) -> AnyResponse:
     stopped = actions.cancel(queries.change_of(current_member(), change_id))
     db.session.commit()
     words = (
-        "The change was stopped. What was already changed was not undone."
+        "The change was stopped. Changes already made are kept."
         if stopped
         else "There was nothing left to stop."
     )
