@@ -134,7 +134,7 @@ def _mail(member: TeamMember, address: str, link: str) -> Mail:
     organization = " ".join(member.organization.name.split())
     return Mail(
         address,
-        "Confirm your new address for Parley",
+        "Confirm your new email address for Parley",
         f"Confirm that you want to sign in to {organization} on Parley with this address (the link works once, for "
         f"24 hours):\n{link}\n\n"
         "If you did not request this, ignore this email. Nothing will change.\n",
@@ -148,9 +148,9 @@ def _notice(member: TeamMember, old: str) -> Mail:
     organization = " ".join(member.organization.name.split())
     return Mail(
         old,
-        "Your address for Parley was changed",
-        f"Your email address for {organization} on Parley was changed. This address no longer works, and you were "
-        "signed out in every other browser.\n\n"
+        "Your email address for Parley was changed",
+        f"Your email address for {organization} on Parley was changed. You can no longer sign in with this address, "
+        "and you were signed out in all other browsers.\n\n"
         "If you did not do this, tell an administrator of your organization immediately.\n",
         sender=organization,
     )

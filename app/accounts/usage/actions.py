@@ -125,7 +125,11 @@ def _mail(organization: Organization, standing: Standing, *, app_url: str) -> Ma
         if most is not None
     ]
     if standing.level < 100:
-        then = "At 100%, no more interviews can be created." if standing.stops else "Nothing stops at 100%."
+        then = (
+            "At 100%, no more interviews can be created."
+            if standing.stops
+            else "You can still create interviews when the quota is used up."
+        )
         subject = f"{standing.level}% of this month's quota is used"
     else:
         then = (

@@ -196,7 +196,7 @@ def _words_of_request(access_request: AccessRequest) -> tuple[str, str, str, str
     """Subject, text, link and button."""
     name = access_request.member.full_name or access_request.member.email
     link = f"{_app_url()}{url_for('flow_access.index')}"
-    text = f"{name} requests access to “{access_request.flow.title}”.\n\nGrant or decline it here:\n{link}\n"
+    text = f"{name} requests access to “{access_request.flow.title}”.\n\nReply to the request here:\n{link}\n"
     return f"{name} requests access to a flow", text, link, "Reply to the request"
 
 
