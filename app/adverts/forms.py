@@ -9,7 +9,7 @@ from app.gateways.speech.catalogue import DEFAULT_LANGUAGE, LANGUAGES
 
 
 class AdvertForm(FlaskForm):  # type: ignore[misc]
-    text = TextAreaField("Text of the advert", render_kw={"rows": 10})
+    text = TextAreaField("Text of the job ad", render_kw={"rows": 10})
     file = FileField("Or a file", description="PDF, DOCX, RTF or TXT.", render_kw={"accept": ".pdf,.docx,.rtf,.txt"})
     language = SelectField(
         "Interview language",

@@ -1,4 +1,4 @@
-"""The page "From a job advert". The flow's own form is opened with what the member approves, and saves it."""
+"""The page "From a job ad". The flow's own form is opened with what the member approves, and saves it."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ from app.web import rate_limits
 
 LARGEST_ADVERT_FORM = 11 * 1024 * 1024
 DRAFTS_PER_MINUTE = 6
-NO_MODEL = "This installation has no language model, so it cannot draft questions from an advert."
+NO_MODEL = "This installation has no language model, so it cannot draft questions from a job ad."
 
 pages = Blueprint("adverts", __name__)
 pages.before_request(require_member)

@@ -9,10 +9,10 @@ MOST_PAGES = 20
 FEWEST_CHARACTERS = 80
 _LIMITS = Limits(characters=MOST_CHARACTERS, pages=MOST_PAGES)
 TOO_LONG = (
-    f"This is too long for an advert: Parley reads at most {MOST_PAGES} pages and {MOST_CHARACTERS:,} characters. "
+    f"This is too long for a job ad: Parley reads at most {MOST_PAGES} pages and {MOST_CHARACTERS:,} characters. "
     "Paste the part that describes the job."
 )
-TOO_SHORT = "Paste the text of the advert, or choose a file. A title alone is not enough to draft questions from."
+TOO_SHORT = "Paste the text of the job ad, or choose a file. A title alone is not enough to draft questions from."
 
 
 def advert_of(text: str, file: tuple[str, bytes] | None, *, language: str) -> str:
@@ -26,7 +26,7 @@ def advert_of(text: str, file: tuple[str, bytes] | None, *, language: str) -> st
         raise Rejected(TOO_LONG, field=field)
     if len(advert) < FEWEST_CHARACTERS:
         raise Rejected(
-            TOO_SHORT if not file else "This file has too little text. Paste the advert instead.", field=field
+            TOO_SHORT if not file else "This file has too little text. Paste the job ad instead.", field=field
         )
     return advert
 
@@ -34,11 +34,11 @@ def advert_of(text: str, file: tuple[str, bytes] | None, *, language: str) -> st
 def _read(name: str, content: bytes, *, language: str) -> str:
     accepted = accept(name, content)
     if accepted.content_type not in KINDS:
-        raise Rejected("A picture has no text. Add a PDF, DOCX, RTF or TXT file, or paste the advert.", field="file")
+        raise Rejected("A picture has no text. Add a PDF, DOCX, RTF or TXT file, or paste the job ad.", field="file")
     try:
         read = extract(content, accepted.content_type, language=language, limits=_LIMITS)
     except GatewayError as error:
-        raise Rejected(f"This file cannot be read: {error.message}. Paste the advert instead.", field="file") from error
+        raise Rejected(f"This file cannot be read: {error.message}. Paste the job ad instead.", field="file") from error
     if read is None or not read.whole:
         raise Rejected(TOO_LONG, field="file")
     return read.text
