@@ -34,7 +34,8 @@ def advert_of(text: str, file: tuple[str, bytes] | None, *, language: str) -> st
 def _read(name: str, content: bytes, *, language: str) -> str:
     accepted = accept(name, content)
     if accepted.content_type not in KINDS:
-        raise Rejected("A picture has no text. Add a PDF, DOCX, RTF or TXT file, or paste the job ad.", field="file")
+        words = "Parley cannot read text in a picture. Add a PDF, DOCX, RTF or TXT file, or paste the job ad."
+        raise Rejected(words, field="file")
     try:
         read = extract(content, accepted.content_type, language=language, limits=_LIMITS)
     except GatewayError as error:

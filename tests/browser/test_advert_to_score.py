@@ -26,7 +26,7 @@ def test_a_flow_from_an_advert_to_a_score_with_quotes(
     assert_accessible(page)
     assert [page.input_value(f"#questions-{n}") for n in range(2)] == list(QUESTIONS)
     page.fill("#questions-1", "How do you plan a tour of a week?")
-    page.click("button:has-text('Approve and open the flow')")
+    page.click("button:has-text('Approve and continue')")
     page.wait_for_selector("text=The flow is not saved yet.")
     page.fill("#org_name", "Example Freight")
     page.click("button.button-primary:has-text('Create')")
