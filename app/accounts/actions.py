@@ -161,7 +161,7 @@ def issue_api_key(
 ) -> tuple[ApiKey, str]:
     """Create a key: its row, and the key itself, which cannot be read again. Raises Rejected for an end in the past."""
     if expires_at is not None and expires_at <= clock.now():
-        raise Rejected("Choose a day that is not over yet.", field="expires")
+        raise Rejected("Choose today or a later day.", field="expires")
     key = _new_key(is_test=is_test)
     row = ApiKey(
         organization_id=organization.id,

@@ -58,7 +58,7 @@ def strong(_form: Form, field: Field) -> None:
 
 
 def _name(label: str, missing: str) -> StringField:
-    return StringField(label, [DataRequired(missing), Length(max=300, message="At most 300 characters."), clean])
+    return StringField(label, [DataRequired(missing), Length(max=300, message="Enter at most 300 characters."), clean])
 
 
 class SignInForm(FlaskForm):  # type: ignore[misc]
@@ -96,7 +96,7 @@ class MemberForm(FlaskForm):  # type: ignore[misc]
     role = SelectField("Role", choices=ROLES)
     team = SelectField("Team", choices=[])
     password = PasswordField(
-        "First password",
+        "Initial password",
         [Optional(), clean, strong],
         description=f"Leave this empty to send the member a link to choose their own. {PASSWORD_HELP}",
     )
@@ -109,7 +109,7 @@ class ForgottenForm(FlaskForm):  # type: ignore[misc]
 class ChoosePasswordForm(FlaskForm):  # type: ignore[misc]
     """The password chosen through a link; the name is asked for with the first one."""
 
-    full_name = StringField("Your name", [Optional(), Length(max=300, message="At most 300 characters."), clean])
+    full_name = StringField("Your name", [Optional(), Length(max=300, message="Enter at most 300 characters."), clean])
     password = PasswordField(
         "Password", [InputRequired("Choose a password."), clean, strong], description=PASSWORD_HELP
     )
@@ -151,7 +151,7 @@ class _Day(DateField):  # type: ignore[misc]
 
 
 class KeyForm(FlaskForm):  # type: ignore[misc]
-    name = _name("What will use this key?", "Enter what will use this key.")
+    name = _name("What will use this key?", "Name the program that will use this key.")
     is_test = BooleanField(
         "Test key",
         description="Interviews created with a test key are test interviews. They complete without a candidate.",
@@ -163,15 +163,16 @@ class KeyForm(FlaskForm):  # type: ignore[misc]
     expires = _Day(
         "Last day",
         [Optional()],
-        description="The key works until the end of this day (UTC). Without a day it works until you revoke it.",
+        description="The key works until the end of this day (UTC). If you leave this empty, it works until you "
+        "revoke it.",
     )
     teams = SelectMultipleField(
-        "Only these teams", choices=[], description="Choose none for all teams.", validate_choice=False
+        "Only these teams", choices=[], description="To allow all teams, choose none.", validate_choice=False
     )
     flows = SelectMultipleField(
         "Only these flows",
         choices=[],
-        description="Choose none for all flows. A key that is limited to flows cannot create flows.",
+        description="To allow all flows, choose none. A key that is limited to flows cannot create flows.",
         validate_choice=False,
     )
 
@@ -187,7 +188,7 @@ class OrganizationForm(FlaskForm):  # type: ignore[misc]
 
 
 class ProfileForm(FlaskForm):  # type: ignore[misc]
-    full_name = StringField("Your name", [Optional(), Length(max=300, message="At most 300 characters."), clean])
+    full_name = StringField("Your name", [Optional(), Length(max=300, message="Enter at most 300 characters."), clean])
 
 
 class AddressForm(FlaskForm):  # type: ignore[misc]

@@ -31,7 +31,7 @@ def test_the_session_cookie_does_not_hold_the_new_key_readably(owner):
 def test_a_key_without_a_name_is_refused(owner):
     response = owner.browser.post("/api-keys", data={"name": ""})
     assert response.status_code == 422
-    assert b"Enter what will use this key." in response.data
+    assert b"Name the program that will use this key." in response.data
 
 
 def test_revoking_ends_a_key(owner):

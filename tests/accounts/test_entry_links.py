@@ -99,7 +99,7 @@ def test_bad_input_is_named_and_the_link_lives_on(owner: Person, stranger: Brows
         answer = stranger.post(link, data={"full_name": "X", **fields})
         assert (answer.status_code, error in answer.text) == (422, True)
     long = stranger.post(link, data={"full_name": "x" * 301, "password": NEW})
-    assert (long.status_code, "At most 300" in long.text) == (422, True)
+    assert (long.status_code, "at most 300" in long.text) == (422, True)
     assert stranger.post(link, data={"full_name": "", "password": NEW}).status_code == 302
 
 

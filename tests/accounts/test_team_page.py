@@ -95,7 +95,7 @@ def test_a_team_without_flows_is_deleted_and_its_members_leave_it(owner, colleag
     team = actions.add_team(owner.organization, "Sales", by=owner.member)
     db.session.add(TeamMembership(team_id=team.id, member_id=colleague.member.id))
     db.session.commit()
-    assert "Its member will be removed from it." in owner.browser.get("/team").text
+    assert "Its only member will be removed from it." in owner.browser.get("/team").text
     assert "Team deleted." in post(owner, f"{team.id}/delete").text
     assert [one.name for one in queries.teams_of(owner.organization)] == [owner.team.name]
     db.session.expire_all()

@@ -18,7 +18,9 @@ from app.web.rate_limits import address_of_request
 
 _CONFIRM = "accounts.confirm_address"
 NEW_LINK = "new_address_link"
-SENT = "If the new address can be used, we have sent a link to it. Until you open it, sign in with the old address."
+SENT = (
+    "If the new address can be used, we have sent a link to it. Until you open the link, sign in with the old address."
+)
 
 
 @pages.route("/profile/address", methods=["GET", "POST"])

@@ -73,7 +73,7 @@ def add_member() -> ResponseReturnValue:
     if hashed is None:
         invite(member, by=me)
     else:
-        flash(f"{member.email} can sign in now. Give them the first password in person.", "good")
+        flash(f"{member.email} can sign in now. Give them the initial password in person.", "good")
     target = url_for("accounts.member", member_id=member.id) if hashed is None else url_for("accounts.team")
     db.session.commit()
     return redirect(target)
