@@ -31,7 +31,8 @@ def explained(score: float | None, criteria: Sequence[Criterion] = ()) -> str:
         return f"The {'weighted ' if criteria else ''}average of the assessed {what}."
     if criteria and not any(one.weight for one in criteria):
         return "There is no overall score: every criterion of this flow has weight 0."
-    return "There is no overall score: less than half of the criteria, by weight, were assessed." if criteria else ""
+    too_little = "There is no overall score: the assessed criteria have less than half of the total weight."
+    return too_little if criteria else ""
 
 
 def _weights(criteria: Sequence[Criterion]) -> list[tuple[str, int]]:

@@ -216,7 +216,7 @@ def test_a_move_is_asked_about_with_its_number_and_whether_systems_hear_of_it(
     assert "Move 3 candidates to Accepted?" in words
     assert "2 webhook events will be sent" in words
     assert "1 of the selected candidates needs no change." in words
-    assert "1 of the selected candidates cannot be changed" in words
+    assert "You cannot change 1 of the selected candidates" in words
     db.session.expire_all()
     assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == 1, "nothing has happened"
     fields = re.findall(r'<input type="hidden" name="(kind|sure|status|id)" value="([^"]*)"', asked.text)

@@ -189,7 +189,7 @@ def test_without_a_model_members_rate_them_by_hand(
     data = db.session.get_one(InterviewData, interview.id)
     assert ((data.scores or {})[CARE.key], gateways.current().analyst.name) == (None, "script")
     page = text_of(owner, f"/interviews/{interview.id}")
-    assert "There is no overall score: less than half of the criteria, by weight, were assessed." in page
+    assert "There is no overall score: the assessed criteria have less than half of the total weight." in page
     late = Criterion(name="Added later")
     own(flow, CARE, NIGHTS, late, by=owner)
     form = text_of(owner, f"/interviews/{interview.id}/scorecard")

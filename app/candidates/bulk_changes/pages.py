@@ -28,7 +28,7 @@ def title_of(run: BulkChange) -> str:
     words = {
         Kind.MOVE: f"Move to {capital(run.value)}",
         Kind.BACK: f"Undo of moves to {capital(run.value)}",
-        Kind.ASSIGN: "Assign to a recruiter" if run.value else "Remove the recruiter",
+        Kind.ASSIGN: "Assign to a recruiter" if run.value else "Remove the assigned recruiter",
         Kind.TAG: f"Add the tag “{run.value}”",
         Kind.UNTAG: f"Remove the tag “{run.value}”",
         Kind.REVIEWED: "Mark as reviewed",

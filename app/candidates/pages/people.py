@@ -256,8 +256,8 @@ def _exportable(member: TeamMember, ids: list[str]) -> list[str]:
     missing = len([one for one in ids if one not in exportable])
     if missing:
         raise Rejected(
-            f"You cannot export {missing} of the {len(ids)} selected candidates: you can only view their flows, or "
-            "they were deleted. Select the others, or use “Export as CSV” at the top, which leaves these out."
+            f"You cannot export {missing} of the {len(ids)} selected candidates, because they were deleted or you can "
+            "only view their flows. Select only the others, or use the export button at the top, which skips these."
         )
     return ids
 
