@@ -82,7 +82,11 @@ def preview(member: TeamMember, ids: Sequence[str], change: Change) -> Preview:
     open_to = [candidates[one] for one in wanted if one in candidates and candidates[one].flow_id not in view_only]
     changed = [one for one in open_to if change.kind is not Kind.MOVE or one.status != change.value]
     if not changed:
-        reason = f"All of them are already in “{change.value}”." if open_to else "You can only view their flows."
+        reason = (
+            f"All of them are already in “{change.value}”."
+            if open_to
+            else "You can only view the flows of these candidates."
+        )
         raise Rejected(f"Nothing would change. {reason}", field="id")
     heard = change.kind is Kind.MOVE and outbox().listens_to_all(member.organization_id)
     events = len([one for one in changed if change.kind is Kind.MOVE and (heard or one.flow.webhook_url)])
