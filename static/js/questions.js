@@ -33,7 +33,7 @@ export default function questions(box) {
       for (const button of item.querySelectorAll("[name=arrange]")) {
         const [what] = button.value.split(" ");
         button.value = `${what} ${place}`;
-        button.setAttribute("aria-label", what === "remove" ? `Remove question ${place + 1}` : `Question ${place + 1} ${what}`);
+        button.setAttribute("aria-label", what === "remove" ? `Remove question ${place + 1}` : `Move question ${place + 1} ${what}`);
         button.disabled = (what === "up" && place === 0) || (what === "down" && place === list.children.length - 1);
       }
       const keep = item.querySelector("[name=keep]");

@@ -66,9 +66,9 @@ def drag(page: Any, number: int, to: int, *, drop: bool = True) -> None:
 def test_questions_are_put_in_order_in_every_way(editor: Callable[..., Any], width: int) -> None:
     page = editor(viewport={"width": width, "height": 900})
     assert_accessible(page)
-    page.click("[aria-label='Question 1 down']")
+    page.click("[aria-label='Move question 1 down']")
     assert typed(page) == ["Two?", "One?", "Three?"]
-    assert page.evaluate("document.activeElement.ariaLabel") == "Question 2 down"  # the button went along
+    assert page.evaluate("document.activeElement.ariaLabel") == "Move question 2 down"  # the button went along
     note = page.inner_text("[data-module=questions] [data-note]")
     assert note == "Question 1 is now question 2. The flow is not saved yet."
     page.focus("[aria-label='Move question 3']")
@@ -107,7 +107,7 @@ def test_the_buttons_work_without_scripts(editor: Callable[..., Any]) -> None:
     page = editor(viewport={"width": 1280, "height": 900}, java_script_enabled=False)
     page.fill("#questions-0", "First, changed?")
     for button, note, questions in (
-        ("Question 1 down", "Question 1 is now question 2.", ["Two?", "First, changed?", "Three?"]),
+        ("Move question 1 down", "Question 1 is now question 2.", ["Two?", "First, changed?", "Three?"]),
         ("Remove question 3", "Question 3 was removed.", ["Two?", "First, changed?"]),
     ):
         page.click(f"[aria-label='{button}']")
@@ -126,7 +126,7 @@ def test_criteria_are_added_moved_and_kept_with_what_else_was_typed(editor: Call
         page.wait_for_selector(f"#criteria-{number}-name:focus")
         page.keyboard.type(name)
     page.select_option("#criteria-1-weight", "3")
-    page.locator("[aria-label='Criterion 2 up']").press("Enter")
+    page.locator("[aria-label='Move criterion 2 up']").press("Enter")
     page.wait_for_selector("#criteria-0-name:focus")
     assert [page.input_value(f"#criteria-{number}-name") for number in (0, 1)] == ["On time", "Drives safely"]
     assert page.inner_text("#criteria [data-note]") == "Criterion 2 is now criterion 1. The flow is not saved yet."
@@ -148,7 +148,7 @@ def test_a_flow_is_duplicated_and_the_copy_edited(editor: Callable[..., Any]) ->
     page.click("text=Duplicate")
     page.wait_for_selector("text=This is a copy of “Driver”")
     assert page.input_value("#title") == "Copy of Driver"
-    page.click("[aria-label='Question 3 up']")
+    page.click("[aria-label='Move question 3 up']")
     assert saved(page) == ["One?", "Three?", "Two?"]
 
 
@@ -257,7 +257,7 @@ def test_the_preview_follows_what_is_typed(editor: Callable[..., Any]) -> None:
     page.wait_for_selector("#appearance-page:has-text('Night driver')")
     page.select_option("#language", "ar-AE")
     page.wait_for_selector("#appearance-page[dir=rtl]")
-    page.click("[aria-label='Question 2 up']")
+    page.click("[aria-label='Move question 2 up']")
     page.wait_for_selector("#appearance-page:has-text('Two?')")
     assert_accessible(page)
     page.set_viewport_size({"width": 360, "height": 740})
