@@ -129,7 +129,7 @@ def test_templates_and_lists_are_accessible(newcomer: Callable[..., Newcomer], w
     new.click("Sign in")
     new.page.goto(f"{new.url}/flows/templates")
     assert_accessible(new.page)
-    new.page.get_by_role("link", name="Change first: Pflegefachkraft").click()
+    new.page.get_by_role("link", name="Edit first: Pflegefachkraft").click()
     new.page.locator("#title").wait_for()
     assert new.page.input_value("#title") == "Pflegefachkraft"
     assert_accessible(new.page)
