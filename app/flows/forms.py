@@ -128,7 +128,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         validate_choice=False,
     )
     may_say_again = BooleanField(
-        "Candidates can read an answer and say it again once",
+        "Candidates can read their transcribed answer and answer again",
         description="Once for each question. Both answers are kept in the recording and the transcript, and the later "
         "one counts.",
     )
