@@ -13,8 +13,10 @@ def checked(text: str) -> str | None:
         raise Rejected("Enter a color as # and six digits from 0 to f, for example #0d655e.", field="accent")
     if not colors.is_readable(color):
         ratio, offered = colors.contrast(color, colors.LIGHT), colors.nearest_readable(color)
-        words = f"{color} is too light to read on a light page: its contrast is {ratio:.1f} to 1, not 4.5 to 1."
-        raise Rejected(f"{words} The nearest color that works is {offered}.", field="accent")
+        words = f"{color} is too light to read on a light page: its contrast is {ratio:.1f} to 1."
+        raise Rejected(
+            f"{words} It must be at least 4.5 to 1. The nearest color that works is {offered}.", field="accent"
+        )
     return color
 
 

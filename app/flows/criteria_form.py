@@ -19,7 +19,7 @@ from app.flows.criteria import (
 from app.web.fields import Choice, Flag, Several, Text
 
 WEIGHTS = {str(n): "0 (not counted)" if n == 0 else str(n) for n in range(MOST_WEIGHT + 1)}
-TOO_MANY = f"A flow can have at most {MOST_CRITERIA} criteria. Remove some, or combine what belongs together."
+TOO_MANY = f"A flow can have at most {MOST_CRITERIA} criteria. Remove some, or combine related ones."
 LOST = "The criteria were not changed."
 
 

@@ -37,7 +37,7 @@ _CHOSEN = {answer: choice for choice, answer in _ANSWERS.items()}
 
 DEMONSTRATION = (
     "On this installation, speech recognition for this language is for demonstrations only: it makes too many "
-    "mistakes to assess answers. Ask your operator to install a better model."
+    "mistakes for answers to be assessed. Ask your operator to install a better model."
 )
 NOT_HEARD = (
     "This installation does not recognize this language. Candidates can type their answers. Interviews with spoken "
@@ -118,7 +118,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     )
     is_video_enabled = BooleanField("Record video", description="Candidates are asked to turn on their camera.")
     is_doc_upload_enabled = BooleanField(
-        "Allow documents", description="Candidates can add a resume or other documents during the interview."
+        "Allow documents", description="Candidates can add a CV or other documents during the interview."
     )
     cv = SelectField(
         "CV",
@@ -155,7 +155,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     additional_info = TextAreaField(
         "Background for the agent",
         description="Facts about the job or organization that the agent can use in its questions. When candidates ask, "
-        "it can also read sentences of this text out to them, word for word.",
+        "it can also read out sentences from this text, word for word.",
         render_kw=limited("additional_info", rows=4),
     )
     is_background_private = BooleanField(
@@ -189,11 +189,13 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         description="The URL must be public. Parley fetches the video once and stores a copy.",
     )
     remove_video = BooleanField("Remove the intro video")
-    fetch_again = BooleanField("Fetch logo and video again", description="Use this if the files at the URLs changed.")
+    fetch_again = BooleanField(
+        "Fetch logo and video again", description="Use this if the files at the URLs have changed."
+    )
     accent = StringField(
         "Accent color",
-        description="The color of buttons and links on candidates' pages, and of the button in emails. Leave empty for "
-        "your organization's.",
+        description="The color of buttons and links on candidates' pages, and of the button in emails. Leave empty "
+        "to use your organization's color.",
         render_kw=limited("accent", placeholder="#0d655e", autocomplete="off", spellcheck="false"),
     )
     redirect_url = StringField(
@@ -320,7 +322,9 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
                 continue
             is_new = (self[name].data or "").strip() not in {"", getattr(flow, name, None)}
             if is_new or self[f"remove_{what}"].data:
-                self[f"{what}_file"].errors = ["Choose a file, enter a URL, or remove the old one: only one of these."]
+                self[f"{what}_file"].errors = [
+                    "Do only one of these: choose a file, enter a URL or remove the old one."
+                ]
                 return True
         return False
 

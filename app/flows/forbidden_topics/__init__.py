@@ -74,7 +74,7 @@ TOPICS = {
             "origin",
             "origin, nationality and ethnicity",
             "Origin says nothing about how someone works. Ask whether the candidate is allowed to work, or "
-            "how well they speak a language that the job needs.",
+            "how well they speak a language that the job requires.",
         ),
         Topic(
             "orientation",
@@ -96,7 +96,7 @@ TOPICS = {
         Topic(
             "finances",
             "finances and earlier pay",
-            "Private finances are no measure of work, and many places forbid questions about earlier pay. "
+            "Private finances say nothing about how someone works, and many places forbid questions about earlier pay. "
             "Ask what the candidate expects to earn.",
         ),
     )

@@ -58,7 +58,7 @@ def keep_branding() -> Answer:
         form.blame(Rejected(f"{error.message} Nothing was saved. Try again."))
         return _page(form), 503
     media.discard(replaced, storage=outside.storage)
-    flash("The branding was saved. Candidates see it in every flow without its own.", "good")
+    flash("The branding was saved. Candidates see it in every flow that does not have its own.", "good")
     return redirect(url_for("flows.branding"), 303)
 
 
