@@ -91,7 +91,7 @@ def _of_installation(interview: Interview, post: Post) -> str | None:
     if interview.is_test:
         return "This is a test interview. It sends no emails."
     if not interview.interviewee_email_address:
-        return "This interview has no email address."
+        return "There is no email address for this candidate."
     if interview.flow.organization.disabled_at is not None:
         return "The organization is disabled. Its links do not work."
     return None

@@ -24,7 +24,9 @@ class InviteForm(_Blamed):
         "spreadsheet.",
         render_kw={"rows": 6, "spellcheck": "false", "autocomplete": "off"},
     )
-    file = FileField("Or a CSV file", description="Use the same columns, or add a header row that names them.")
+    file = FileField(
+        "Or a CSV file", description="Use the same format as above. You can add a header row that names the columns."
+    )
     recruiter = SelectField("Assigned recruiter", validate_choice=False)
     by_mail = BooleanField(
         "Email each candidate their link", description="If you turn this off, you send the links yourself."
@@ -40,12 +42,13 @@ class PlanForm(_Blamed):
 
     remind_after = StringField(
         "Remind after",
-        description="Days after the invitation, if the interview was not started. Leave empty for never.",
+        description="Days after the invitation, if the candidate has not started by then. Leave empty to send no "
+        "reminders.",
         render_kw={"inputmode": "numeric", "maxlength": 3},
     )
     notice_before = StringField(
         "Expiry notice",
-        description="Days before the link expires. Leave empty for never.",
+        description="Days before the link expires. Leave empty to send no notices.",
         render_kw={"inputmode": "numeric", "maxlength": 3},
     )
 

@@ -111,7 +111,7 @@ def test_who_gets_no_message_is_named_with_the_reason(
     assert "Message to 1 candidate" in page
     assert "Adah : Same email address as Ada, who gets the message." in page
     assert "Gone : The candidate has withdrawn their consent." in page
-    assert "1 candidate: This candidate no longer exists, or you do not have access." in page
+    assert "1 candidate: This candidate no longer exists, or you do not have access to them." in page
     browser = owner.browser
     answer = write(owner, [ada, again, gone], browser=browser)
     said = words_of(browser.get(answer.location))

@@ -102,7 +102,8 @@ def recipients(
     gone = len(ids) - len(candidates)
     if gone:
         who = "1 candidate" if gone == 1 else f"{gone} candidates"
-        left_out.append(LeftOut(who, "This candidate no longer exists, or you do not have access."))
+        lost = "This candidate no longer exists" if gone == 1 else "These candidates no longer exist"
+        left_out.append(LeftOut(who, f"{lost}, or you do not have access to them."))
     return writes_to, left_out
 
 

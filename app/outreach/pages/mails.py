@@ -132,7 +132,7 @@ def plan() -> str | AnyResponse | tuple[str, int]:
             form.blame(refusal.field, refusal.message)
         else:
             db.session.commit()
-            flash("Saved.", "good")
+            flash("The schedule was saved.", "good")
             return redirect(url_for("outreach.plan"), 303)
     own = queries.all_own_words(member.organization_id)
     page = render_template("outreach/plan.html", form=form, steps=list(Step), languages=LANGUAGES, own=own)
