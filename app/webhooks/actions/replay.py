@@ -108,7 +108,7 @@ def resend_found(filters: LogFilter, *, as_of: datetime, by: TeamMember) -> int:
     chosen = queries.again(by, filters, as_of=as_of, reach=REACH).order_by(Delivery.sequence, Delivery.id)
     ids = list(db.session.scalars(chosen.limit(MOST_AT_ONCE + 1)))
     if len(ids) > MOST_AT_ONCE:
-        raise Rejected("More than 10,000 events match this filter. Narrow it by flow or days.")
+        raise Rejected("More than 10,000 events match this filter. Narrow it by flow or date.")
     count = _begin_again(ids, now, ended_by=as_of)
     if count:
         narrowed = {name: str(value) for name, value in asdict(filters).items() if value}
