@@ -196,7 +196,7 @@ def test_trying_again_is_safe_twice(owner: Person, book: Made, waker: queue.Sile
     }
     failed.stage = Stage.COMPLETED
     db.session.commit()
-    assert "Nothing to retry" in words_of(browser.post(path, follow_redirects=True))
+    assert "nothing to retry" in words_of(browser.post(path, follow_redirects=True))
 
 
 def test_all_of_a_kind_are_tried_again_and_it_is_written_down(
@@ -240,7 +240,7 @@ def test_it_is_for_administrators_of_the_organization(
     assert "Nothing has stopped." in words_of(theirs.get("/jobs"))
     assert theirs.post(f"/jobs/interviews/{failed.id}/retry").status_code == 403
     for kind in actions.KINDS:
-        assert "Nothing to retry" in words_of(theirs.post("/jobs/retry", data={"kind": kind}, follow_redirects=True))
+        assert "nothing to retry" in words_of(theirs.post("/jobs/retry", data={"kind": kind}, follow_redirects=True))
     db.session.expire_all()
     assert failed.stage is Stage.PROCESSING_FAILED
 

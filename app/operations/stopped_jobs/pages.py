@@ -65,7 +65,7 @@ def _back(begun: int) -> AnyResponse:
     if begun:
         flash(f"Retrying {begun} {'job' if begun == 1 else 'jobs'}. Reload this page in a minute.", "good")
     else:
-        flash("Nothing to retry: the work has moved on in the meantime.", "info")
+        flash("There is nothing to retry: the work has continued in the meantime.", "info")
     return redirect(url_for("dashboard.jobs"), 303)
 
 
