@@ -52,7 +52,7 @@ _INVITING = claims.Work(
     failed=State.FAILED,
     lease=LEASE,
     reason=CvFile.reason,
-    broken_off="Creating the interview was interrupted three times. Confirm it again.",
+    broken_off="Creating the interview was interrupted three times. Confirm the candidate again.",
 )
 
 

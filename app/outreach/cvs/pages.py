@@ -176,7 +176,7 @@ def _row(file: CvFile, values: dict[str, str | None], note: str, *, chosen: set[
 def _note(judged: invitations.Row, names: dict[int, str]) -> str:
     """What a list of people says of its lines, said of files."""
     if not judged.line.email:
-        return "No email address was found. Enter it, or leave this candidate out."
+        return "No email address was found. Enter one, or leave this candidate out."
     if judged.same_as is not None:
         return f"Same email address as in “{names[judged.same_as]}”."
     return judged.reason

@@ -69,7 +69,7 @@ def delete_template(template_id: str) -> AnyResponse:
         flash(refusal.message, "bad")
         return redirect(url_for("messages.templates"), 303)
     db.session.commit()
-    flash("Template deleted.", "good")
+    flash("The template was deleted.", "good")
     return redirect(url_for("messages.templates"), 303)
 
 
@@ -89,7 +89,7 @@ def _saved(form: TemplateForm, template_id: str) -> str | AnyResponse | tuple[st
         form.blame(refusal.field, refusal.message)
         return _page(form, template_id), 422
     db.session.commit()
-    flash("Template saved.", "good")
+    flash("The template was saved.", "good")
     return redirect(url_for("messages.templates"), 303)
 
 
