@@ -315,6 +315,18 @@ def test_a_later_hold_keeps_everything_until_it_is_released(booked: Interview, o
     assert [told.count(name) for name in ("hold.placed", "hold.released")] == [1, 1]
 
 
+def test_administrators_see_every_hold_and_release_it_there(booked: Interview, owner: Person) -> None:
+    assert "There are no legal holds." in owner.browser.get("/retention").text
+    owner.browser.post(f"/candidates/{booked.candidate_id}/hold", data={"reason": "Case 14"})
+    owner.browser.post(f"/interviews/{booked.id}/hold", data={"reason": "Case 15", "ends": "2099-05-03"})
+    page = owner.browser.get("/retention").text
+    assert "There are no legal holds." not in page
+    for hold in db.session.query(LegalHold):
+        assert f'action="/holds/{hold.id}/release"' in page
+    for shown in ("Case 14", "Case 15", "3 May 2099", "Until released", f"/candidates/{booked.candidate_id}"):
+        assert shown in page, shown
+
+
 def test_a_hold_ends_with_its_day(booked: Interview, owner: Person) -> None:
     ends = (BEGAN + 10 * DAY).date()
     owner.browser.post(f"/interviews/{booked.id}/hold", data={"reason": "Case 8", "ends": ends.isoformat()})

@@ -183,7 +183,7 @@ def _page(
         waiting=idle.quarantined(organization.id, limit=MOST),
         decision_months=request.form.get("decision_months") or decisions.months_kept(organization.id),
         records_kept=decisions.records_kept(organization.id),
-        legal_holds=holds,
+        holds=holds,
         names=idle.names_of(holds),
         floor=idle.FLOOR,
         quarantine=idle.QUARANTINE,
