@@ -18,6 +18,8 @@ import sqlalchemy as sa
 from flask import Flask
 from hypothesis import HealthCheck
 from hypothesis import settings as generated
+from jinja2 import StrictUndefined, Undefined
+from jinja2.utils import missing
 from psycopg.errors import InsufficientPrivilege
 from pytest_socket import socket_allow_hosts
 from sqlalchemy.exc import ProgrammingError
@@ -244,12 +246,25 @@ def waker() -> queue.SilentWaker:
 
 @pytest.fixture(scope="session")
 def shared_app(settings: Settings, engines: Gateways, waker: queue.SilentWaker) -> Iterator[Flask]:
-    application = create_app(settings, gateways=engines, waker=waker)
-    application.test_client_class = Browser
-    application.config["TESTING"] = True
+    application = under_test(create_app(settings, gateways=engines, waker=waker))
     yield application
     with application.app_context():
         db.engine.dispose()
+
+
+class Missing(Undefined):
+    """A name that a template uses and nobody passes fails a test; in production it is empty. A missing key is empty."""
+
+    def __new__(cls, hint: str | None = None, obj: Any = missing, name: str | None = None, *rest: Any) -> Any:
+        kind = StrictUndefined if obj is missing and name is not None else Undefined
+        return kind(hint, obj, name, *rest)
+
+
+def under_test(application: Flask) -> Flask:
+    application.test_client_class = Browser
+    application.config["TESTING"] = True
+    application.jinja_env.undefined = Missing
+    return application
 
 
 @pytest.fixture
@@ -275,9 +290,7 @@ def committing_app(database: str, settings: Settings, engines: Gateways, folder:
     """An application with a database of its own, real commits, and its files in ``folder``."""
     own = replace(settings, database_url=database, data_dir=folder, storage_url=str(folder / "files"))
     mine = replace(engines, storage=gateways.build_storage(own))
-    application = create_app(own, gateways=mine, waker=queue.SilentWaker())
-    application.test_client_class = Browser
-    application.config["TESTING"] = True
+    application = under_test(create_app(own, gateways=mine, waker=queue.SilentWaker()))
     yield application
     with application.app_context():
         db.engine.dispose()

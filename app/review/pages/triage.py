@@ -32,6 +32,8 @@ from app.review.rate_first.queries import shown_result
 from app.web.fields import flaw_of
 
 JUDGED = "judged"
+NOTHING = {"interview": None, "data": None, "reel": ()}
+"""Template values of a candidate without a result that can be shown."""
 KEYS = {Meaning.ADVANCED: "s", Meaning.REJECTED: "r"}
 """The key of the first status with this meaning."""
 
@@ -126,7 +128,7 @@ def _asked(name: str) -> str:
 
 def _page(member: TeamMember, flow_id: str, candidate: Candidate | None, *, error: str = "") -> str:
     waiting, since = waiting_for_review(member, flow_id=flow_id)
-    shown = _shown(member, candidate) if candidate else {}
+    shown = _shown(member, candidate) if candidate else NOTHING
     statuses = statuses_of(member.organization)
     may_change = may(member, candidate, Right.EDIT) if candidate else member.role is not Role.VIEWER
     return render_template(
@@ -152,11 +154,11 @@ def _shown(member: TeamMember, candidate: Candidate) -> dict[str, Any]:
     """Template values of the candidate's newest result that is not withheld."""
     interview_id = queries.newest_result(candidate.id)
     if interview_id is None:
-        return {}
+        return NOTHING
     interview = queries.interview_seen_by(member, interview_id)
     result, data = actions.result_of(interview), shown_result(interview, member)
     if result is None or data is None:
-        return {}
+        return NOTHING
     urls = urls_for(interview.id)
     url = urls.get(Media.VIDEO) or urls.get(Media.AUDIO)
     return {
