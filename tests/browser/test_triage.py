@@ -328,7 +328,7 @@ def test_a_rejection_asks_for_its_reason_by_key_and_can_be_left(
     page.keyboard.press("r")
     following = press(page, "0")
     assert following != first
-    page.get_by_role("button", name=f"Undo: {first}").wait_for()
+    page.get_by_role("button", name=f"Undo: move {first}").wait_for()
 
 
 def test_without_scripts_a_reason_is_chosen_beside_the_status(
