@@ -214,9 +214,7 @@ def test_figures_of_few_results_leave_out_what_is_not_seen_yet(owner: Person, sc
         )
 
     assert figures() == (None, {}, 0)
-    assert "Figures based on fewer than 5 scores leave those results out" in words_of(
-        owner.browser.get("/insights")
-    )
+    assert "Figures based on fewer than 5 scores leave those results out" in words_of(owner.browser.get("/insights"))
     rate(owner, made[3], overall_value="4.0")
     assert figures()[0] == 4.0
     assert figures()[1]["Skills"] == 4.0

@@ -98,11 +98,7 @@ def cancel(change_id: str) -> AnyResponse:
     require_recruiter()
     stopped = actions.cancel(queries.change_of(current_member(), change_id))
     db.session.commit()
-    words = (
-        "The change was stopped. Changes already made are kept."
-        if stopped
-        else "There was nothing left to stop."
-    )
+    words = "The change was stopped. Changes already made are kept." if stopped else "There was nothing left to stop."
     flash(words, "info")
     return redirect(url_for("bulk_changes.show", change_id=change_id), 303)
 
