@@ -48,7 +48,7 @@ def test_an_endpoint_is_added_and_its_secret_shown_once(owner):
     endpoint = db.session.query(Endpoint).one()
     assert endpoint.url == ALL
     assert shown_secret(page) == present(endpoint)
-    assert "Every flow in your organization sends here" in page.text
+    assert "Every flow in your organization sends its events to this endpoint" in page.text
     assert shown_secret(browser.get(f"/webhooks/endpoints/{endpoint.id}")) is None
     listed = browser.get("/webhooks").text
     assert ALL in listed
@@ -83,7 +83,7 @@ def test_a_removed_endpoint_leaves_the_list_and_keeps_its_page_and_log(owner, en
     assert "The endpoint is removed. Cancelled deliveries: 1." in page.text
     assert "the endpoint was removed" in page.text
     assert f'href="/webhooks/endpoints/{endpoint.id}"' not in page.text
-    assert "Nothing is sent to it any more." in owner.browser.get(f"/webhooks/endpoints/{endpoint.id}").text
+    assert "Nothing is sent to it anymore." in owner.browser.get(f"/webhooks/endpoints/{endpoint.id}").text
     one = owner.browser.get(f"/webhooks/deliveries/{delivery.id}").text
     assert "The endpoint was removed." in one
     again = owner.browser.post(f"/webhooks/endpoints/{endpoint.id}/remove", follow_redirects=True)

@@ -95,5 +95,5 @@ def disable(endpoint_id: str) -> AnyResponse:
     def work() -> None:
         actions.disable(receiver, because=DisabledBy.MEMBER, by=current_member())
 
-    said = "The endpoint is disabled. Events are held until you enable it, for at most 30 days."
+    said = "The endpoint is disabled. Events are held until you enable it again, but for at most 30 days."
     return done(work, said, url_for("webhooks.index"))
