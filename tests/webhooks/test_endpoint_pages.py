@@ -125,7 +125,6 @@ def test_a_bad_rotation_changes_nothing(owner, make_flow, data, words):
 def test_a_recruiter_rotates_the_secret_of_a_flow_that_they_may_change(owner, colleague, make_flow):
     flow = make_flow(webhook_url="https://receiver.example.com/hook")
     browser = colleague.browser
-    assert "has no webhook secret" in browser.get(f"/webhooks/secret?flow={flow.id}").text
     given = {"flow": flow.id, "secret": "x" * 32, "overlap_hours": "24"}
     page = browser.post("/webhooks/secret/rotate", data=given, follow_redirects=True)
     assert shown_secret(page) == "x" * 32
@@ -136,6 +135,25 @@ def test_a_recruiter_rotates_the_secret_of_a_flow_that_they_may_change(owner, co
     db.session.expire_all()
     assert flow.webhook_old_secret_sealed is None
     assert "the old one also signs until" not in browser.get(f"/flows/{flow.id}").text
+
+
+def test_a_flow_without_a_secret_is_asked_for_one_and_not_about_an_old_one(owner, make_flow):
+    flow = make_flow(webhook_url="https://receiver.example.com/hook")
+    path = f"/webhooks/secret?flow={flow.id}"
+    assert "Set a webhook secret" in owner.browser.get(f"/flows/{flow.id}").text
+    page = owner.browser.get(path).text
+    for words in ("has no webhook secret", "Set a secret", ">Secret (optional)<", ">Set secret<"):
+        assert words in page
+    for words in ("old secret", "overlap_hours", "Rotate"):
+        assert words not in page
+    made = owner.browser.post("/webhooks/secret/rotate", data={"flow": flow.id, "secret": ""}, follow_redirects=True)
+    assert shown_secret(made) == present(flow)
+    assert "also signs until" not in made.text
+    page = owner.browser.get(path).text
+    for words in ("Rotate the secret", "Keep signing with the old secret for (hours)", ">Rotate secret<"):
+        assert words in page
+    assert "Set secret" not in page
+    assert "Rotate the webhook secret" in owner.browser.get(f"/flows/{flow.id}").text
 
 
 def test_endpoints_of_the_organization_are_for_administrators(owner, colleague, viewer, endpoint, delivery):
