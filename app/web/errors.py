@@ -50,6 +50,18 @@ WORDS = {
     503: "A service that Parley needs is not available at the moment. Try again.",
 }
 
+HEADINGS = {
+    400: "This request is not valid",
+    403: "You cannot do this",
+    405: "This page cannot be opened this way",
+    409: "This is not possible now",
+    410: "No longer available",
+    413: "Too large",
+    415: "This type of content is not accepted",
+    422: "Check what you entered",
+}
+"""Headings of pages where the name of the status says little to people who do not program."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -67,6 +79,11 @@ class Failure:
     @property
     def status(self) -> str:
         return HTTP_STATUS_CODES.get(self.code, "Unknown Error")
+
+    @property
+    def heading(self) -> str:
+        """The heading of the page."""
+        return HEADINGS.get(self.code) or self.status.capitalize()
 
 
 def is_api_path(path: str) -> bool:

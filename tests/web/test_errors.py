@@ -132,6 +132,23 @@ def test_pages_get_pages(probe, name, code):
     assert b"secret" not in response.data
 
 
+@pytest.mark.parametrize(
+    ("name", "heading"),
+    [("NotFound", "Not found"), ("Rejected", "Check what you entered"), ("Conflict", "This is not possible now")],
+)
+def test_the_heading_of_a_page_is_plain_words(probe, name, heading):
+    page = probe("GET", f"/fail/{name}", headers={"Accept": "text/html"}).text
+    assert f"<h1>{heading}</h1>" in page
+    assert f"<title>{heading} –" in page
+
+
+def test_a_url_of_a_form_that_is_opened_as_a_page_says_what_to_do(probe):
+    response = probe("GET", "/sign-out", headers={"Accept": "text/html"})
+    assert response.status_code == 405
+    assert "<h1>This page cannot be opened this way</h1>" in response.text
+    assert "Go back to the previous page, and use its button or form." in response.text
+
+
 def test_a_script_that_asks_for_json_gets_it_on_pages_too(probe):
     response = probe("GET", "/fail/Conflict", headers={"Accept": "application/json"})
     assert (response.status_code, response.json["message"]) == (409, "Moved on.")
