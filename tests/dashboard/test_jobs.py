@@ -119,15 +119,15 @@ def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
     words = words_of(owner.browser.get("/jobs"))
     for text in (
         "The disk is full",
-        "No configured engine recognizes ja-JP",
-        "no worker is working on it",
+        "No configured speech recognition engine supports Japanese. Processing continues",
+        "but no worker is working on it",
         "No picture in it",
         "cv.pdf",
         "broken off three times",
         "Invitation",
         "refused the recipient (550)",
         "(4 attempts)",
-        "Code for the candidate's own page",
+        "a code for the candidate's own page",
         "could not be generated",
         "some files have not been deleted yet",
     ):

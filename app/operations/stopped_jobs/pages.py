@@ -9,6 +9,7 @@ from app.core import clock, queue
 from app.core.db import db
 from app.core.errors import Rejected
 from app.core.queue import Failed
+from app.flows.forms import language_name
 from app.interviews.pending import TOO_LONG
 from app.interviews.queries import interview_seen_by
 from app.operations.stopped_jobs import actions, queries
@@ -35,6 +36,7 @@ def jobs() -> str:
         knows_runs=runs is not None,
         workers=workers,
         most=queries.MOST,
+        language_name=language_name,
         now=clock.now(),
         too_long=TOO_LONG,
     )
@@ -55,7 +57,7 @@ def retry_all() -> AnyResponse:
     require_admin()
     kind = request.form.get("kind", "")
     if kind not in actions.KINDS:
-        raise Rejected("Select what to retry.", field="kind")
+        raise Rejected("Select the kind of work to retry.", field="kind")
     begun = actions.retry_all(kind, by=current_member())
     db.session.commit()
     return _back(begun)
