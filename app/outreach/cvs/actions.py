@@ -17,7 +17,7 @@ from app.outreach.cvs.models import TO_CHECK, CvFile, CvUpload, State
 MOST_FILES = 200
 MOST_REFUSED = 100
 """Refused files that are named one by one; the others are counted."""
-BEYOND = f"You can upload at most {MOST_FILES} CVs at once. Upload this one separately."
+BEYOND = f"You can upload at most {MOST_FILES} CVs at once. Upload the rest separately."
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ TOO_MANY = "This ZIP has too many entries. Upload at most 200 CVs at once."
 TOO_LARGE = "This file is larger than 10 MiB. Save a smaller version of it, and upload that."
 LOCKED = "This file is protected by a password. Save it without a password, then upload it again."
 NESTED = "Parley does not open a ZIP inside a ZIP. Upload this one separately."
-BOMB = "This file was not opened, because it is compressed more than a hundredfold. No normal CV is."
+BOMB = "This file was not opened because it would expand to more than 100 times its size. No normal CV does that."
 DAMAGED = "This file is damaged inside the ZIP. Upload it separately."
 IS_ZIP = b"PK\x03\x04"
 
