@@ -25,7 +25,9 @@ from app.core.rooms import FlowLabel
 from app.web.fields import flaw_of
 
 ROLES = [
-    SelectChoice(Role.RECRUITER.value, "Recruiter: can create flows and interviews, and decide about candidates"),
+    SelectChoice(
+        Role.RECRUITER.value, "Recruiter: can create flows and interviews, and make decisions about candidates"
+    ),
     SelectChoice(Role.VIEWER.value, "Viewer: can view everything in their teams, but cannot change anything"),
     SelectChoice(
         Role.ADMIN.value,
@@ -98,7 +100,8 @@ class MemberForm(FlaskForm):  # type: ignore[misc]
     password = PasswordField(
         "Initial password",
         [Optional(), clean, strong],
-        description=f"Leave this empty to send the member a link to choose their own. {PASSWORD_HELP}",
+        description="If you leave this empty, the member gets a link to choose a password. If you enter one, use "
+        f"{passwords.SHORTEST} to {passwords.LONGEST} characters. A long phrase works well.",
     )
 
 
