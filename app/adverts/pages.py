@@ -1,4 +1,4 @@
-"""The page "From a job ad". The flow's own form is opened with what the member approves, and saves it."""
+"""The page "Start from a job ad". The flow's own form is opened with what the member approves, and saves it."""
 
 from dataclasses import dataclass
 

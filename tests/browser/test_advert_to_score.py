@@ -19,7 +19,7 @@ def test_a_flow_from_an_advert_to_a_score_with_quotes(
 ) -> None:
     Model.value = 1.5
     page = signed_in("/flows", viewport=WIDE)
-    page.click("main a:has-text('From a job ad')")
+    page.click("main a:has-text('Start from a job ad')")
     page.fill("#text", ADVERT)
     page.click("button:has-text('Draft questions')")
     page.wait_for_selector("h1:text('Check the draft')")
