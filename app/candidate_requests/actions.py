@@ -28,7 +28,7 @@ from app.interviews.models import Interview
 
 REQUEST_WAITING = "request_waiting"
 """The notice about a request that a member has to answer."""
-REPLIED = "There is a newer reply to this request. Your reply was not saved."
+REPLIED = "A newer reply to this request was saved while you were writing. Your reply was not saved."
 ERASED = "Everything about this interview has been erased."
 AT_ONCE = frozenset({Different.MORE_TIME, Different.TEXT})
 """Granted immediately: they cost nothing, and waiting for an answer would itself exclude someone."""

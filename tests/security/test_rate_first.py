@@ -183,10 +183,10 @@ def test_mail_and_share_links_have_what_their_sender_may_see(world: World, score
     assert mails
     opened = {one.id: encryption.unseal(str(one.sealed), context=f"letter:{one.id}:sealed") for one in mails}
     assert showing(opened) == set()
-    assert "Your links show scores and summary only after" in _shares_of(world, scored)
+    assert "Your links show the scores and the summary only after" in _shares_of(world, scored)
     signed_in(world, world.ours.admin)("POST", f"/interviews/{scored}/show-scores")
     assert showing({"shared": _text(stranger("GET", f"/shared/{token}"))}) == {"shared"}
-    assert "Your links show scores and summary only after" not in _shares_of(world, scored)
+    assert "Your links show the scores and the summary only after" not in _shares_of(world, scored)
 
 
 def _shares_of(world: World, interview_id: str) -> str:

@@ -35,8 +35,8 @@ class TemplateForm(WordsForm):
         "Used for",
         choices={purpose.value: text for purpose, text in PURPOSES.items()},
         validate_choice=False,
-        description="Parley offers a rejection template when you reject a candidate. The message waits five minutes "
-        "before it is sent.",
+        description="Parley offers rejection templates when you reject a candidate. Rejection messages are sent after "
+        "a delay of five minutes.",
     )
     language = SelectField("Language", choices=ENGLISH_NAMES, validate_choice=False)
 

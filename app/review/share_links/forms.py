@@ -26,7 +26,7 @@ class ShareForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     label = StringField(
         "Label",
         [Length(max=LONGEST_LABEL, message=f"Enter up to {LONGEST_LABEL} characters.")],
-        description="Shown only in your list of links, for example to note who a link is for.",
+        description="Shown only in the list of links. Use it, for example, to note who a link is for.",
         render_kw={"maxlength": LONGEST_LABEL},
     )
 
