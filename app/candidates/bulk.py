@@ -85,7 +85,7 @@ def preview(member: TeamMember, ids: Sequence[str], change: Change) -> Preview:
         reason = (
             f"All of them are already in “{change.value}”."
             if open_to
-            else "You can only view the flows of these candidates."
+            else "The selected candidates were deleted, or you can only view their flows."
         )
         raise Rejected(f"Nothing would change. {reason}", field="id")
     heard = change.kind is Kind.MOVE and outbox().listens_to_all(member.organization_id)

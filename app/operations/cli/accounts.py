@@ -129,7 +129,7 @@ def member() -> None:
 @click.option("--role", type=click.Choice(ROLES), default="recruiter", show_default=True)
 @click.option(
     "--password",
-    prompt="First password",
+    prompt="Initial password",
     hide_input=True,
     confirmation_prompt=True,
     envvar="PARLEY_MEMBER_PASSWORD",

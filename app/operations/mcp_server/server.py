@@ -84,7 +84,7 @@ def build(api: Api, *, verifier: TokenVerifier | None = None) -> MCPServer[Any]:
         _add_transcript(server, Reading(api))
         server.prompt(title="Summarize a criterion, with quotes")(prompts.summarize_criterion)
     else:
-        server.prompt(title="Draft a flow from a job advert")(prompts.draft_flow)
+        server.prompt(title="Draft a flow from a job ad")(prompts.draft_flow)
     return server
 
 
