@@ -85,7 +85,7 @@ def test_a_team_is_renamed(owner):
     assert "Team renamed." in post(owner, f"{owner.team.id}/rename", name="  Night shift ").text
     assert db.session.get(Team, owner.team.id).name == "Night shift"
     refused = post(owner, f"{owner.team.id}/rename", name=" ")
-    assert "The team was not renamed. Enter a name of 1 to 300 characters." in refused.text
+    assert "The team was not renamed. Its name must have 1 to 300 characters and no NUL." in refused.text
     assert db.session.get(Team, owner.team.id).name == "Night shift"
     post(owner, f"{owner.team.id}/rename", name="Night shift")
     assert [entry.action for entry in entries("team.")] == ["team.renamed"], "once, and nothing for the same name"

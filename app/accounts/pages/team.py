@@ -100,9 +100,9 @@ def rename_team(team_id: str) -> ResponseReturnValue:
     name = request.form.get("name", "")
     try:
         member_actions.rename_team(team, "" if flaw_of(name) else name, by=me)
-    except Rejected:
+    except Rejected as refusal:
         db.session.rollback()
-        flash(f"The team was not renamed. Enter a name of 1 to {actions.NAME_MOST} characters.", "bad")
+        flash(f"The team was not renamed. Its name {refusal.message}.", "bad")
     else:
         db.session.commit()
         flash("Team renamed.", "good")
