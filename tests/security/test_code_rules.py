@@ -79,6 +79,9 @@ JITTER = frozenset(
 )
 """Pauses that are spread by chance guard nothing."""
 
+REQUEST_IDS = frozenset({"app/core/request_id.py"})
+"""An id by which log lines are found opens nothing."""
+
 PLAIN_ONLY = frozenset({"app/gateways/speech/engines/exchange.py"})
 """What engines send is read by an unpickler that refuses every class."""
 
@@ -90,7 +93,7 @@ RULES: dict[str, tuple[Test, frozenset[str]]] = {
     "XML without its guard": (_parses_xml, frozenset()),
     "templates from text": (_calls("render_template_string", "Template", "Environment.from_string"), frozenset()),
     "marking text as safe": (_calls("Markup", "markupsafe.Markup"), frozenset({"app/web/templating.py"})),
-    "numbers that can be guessed for secrets": (_imports("random"), JITTER),
+    "numbers that can be guessed for secrets": (_imports("random"), JITTER | REQUEST_IDS),
     "certificates unchecked": (
         lambda node: (
             _keywords(node).get("verify") == "False"
