@@ -180,9 +180,9 @@ def _read(statement: Prepared, values: dict[str, Any]) -> list[Published]:
 
 
 def _published(row: Sequence[Any]) -> Published:
-    head, width = len(_HEAD), len(row)
-    fragments = tuple((row[at], row[at + 1], row[at + 2]) for at in range(head, width, 3))
-    return Published._make([*row[:head], fragments])
+    head = len(_HEAD)
+    fragments = tuple([(row[at], row[at + 1], row[at + 2]) for at in range(head, len(row), 3)])
+    return Published._make((*row[:head], fragments))
 
 
 def _buckets(owner_id: str, status: InterviewStatus, *, is_test: bool | None) -> Any:

@@ -30,15 +30,18 @@ class _Plan(NamedTuple):
     """Parameters that are part of the statement."""
     defaults: Sequence[tuple[str, Any]]
     """What settles columns that an INSERT leaves to their defaults."""
-    results: Sequence[Any]
+    results: Sequence[tuple[int, Any]]
+    """Which columns are converted, and by what."""
 
     def bound(self, values: Values) -> list[Any]:
         by_name = {**self.constants, **values, **{name: default() for name, default in self.defaults}}
         return [by_name[name] if process is None else process(by_name[name]) for name, process in self.parameters]
 
     def row(self, raw: Row) -> Row:
-        columns = zip(self.results, raw, strict=True)
-        return tuple([value if process is None else process(value) for process, value in columns])
+        values = list(raw)
+        for at, process in self.results:
+            values[at] = process(values[at])
+        return values
 
 
 class Prepared:
@@ -103,7 +106,8 @@ def _plan(compiled: SQLCompiler, types: list[sa.types.TypeEngine[Any]]) -> _Plan
     parameters = [(name, binds[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in names]
     constants = {name: compiled.params[name] for name in names if not binds[name].required}
     defaults = [(column.key, _default(column)) for column in compiled.insert_prefetch]
-    results = [kind.dialect_impl(dialect).result_processor(dialect, None) for kind in types]
+    processes = [kind.dialect_impl(dialect).result_processor(dialect, None) for kind in types]
+    results = [(at, process) for at, process in enumerate(processes) if process is not None]
     return _Plan(str(compiled), parameters, constants, defaults, results)
 
 
