@@ -94,11 +94,12 @@ def require_api_key() -> Response | None:
 
     Refuses what is outside the key's scope, and answers a repeated ``Idempotency-Key``, before the endpoint runs.
     """
-    key: _Key | None = request.environ.get(_KEY)
+    environ = request.environ
+    key: _Key | None = environ.get(_KEY)
     if key is None:
         return _unauthorized()
     owner = key.owner
-    request.environ[_CALLER], request.environ[_IS_TEST] = owner, key.is_test
+    environ[_CALLER], environ[_IS_TEST] = owner, key.is_test
     if said := mcp_calls.said(key.id):
         _write_now(owner, mcp_calls.ACTION, key.id, by=None, details=said)
     key_guard.hold(owner, writes=request.method not in READING)
@@ -121,12 +122,11 @@ def is_test_call() -> bool:
 
 def _recognise() -> None:
     """Look up the key before rate limits apply: calls with a valid key have their own limits."""
+    environ = request.environ
     for name in (_KEY, KEY_ID):
-        request.environ.pop(name, None)  # of the same request, if it runs again
-    if is_api_path(request.path) and (bearer := bearer_of_request()):
-        key = _working_key(bearer)
-        if key is not None:
-            request.environ[_KEY], request.environ[KEY_ID] = key, key.id
+        environ.pop(name, None)  # of the same request, if it runs again
+    if is_api_path(request.path) and (bearer := bearer_of_request()) and (key := _working_key(bearer)):
+        environ[_KEY], environ[KEY_ID] = key, key.id
 
 
 def _working_key(bearer: str) -> _Key | None:
@@ -279,8 +279,8 @@ def accept_uploads(app: Flask) -> None:
 
 def _make_room() -> None:
     """The files of the form end with the request."""
-    most = _UPLOADS.get(current_app.view_functions.get(request.endpoint or ""), 0)
-    if most and request.method == "POST" and current_login() is not None:
+    most = request.method == "POST" and _UPLOADS.get(current_app.view_functions.get(request.endpoint or ""), 0)
+    if most and current_login() is not None:
         request.max_content_length = most
         after_this_request(_close_files)
 

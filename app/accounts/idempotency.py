@@ -65,8 +65,7 @@ def before(organization_id: str, *, is_test: bool = False, scope: KeyScope = EVE
     Test keys have calls of their own, and so have keys with a scope: none replays an answer that it may not see.
     """
     request.environ[_APART] = (" (test)" if is_test else "") + _mark_of(scope)
-    key = request.headers.get("Idempotency-Key")
-    if request.method != "POST" or key is None:
+    if request.method != "POST" or (key := request.headers.get("Idempotency-Key")) is None:
         return None
     if not _KEY.match(key):
         invalid("headers", {"Idempotency-Key": ["Must be 1 to 255 printable ASCII characters without spaces."]})

@@ -14,6 +14,7 @@ from app.web.rate_limits import count_for_key
 
 ACTION = "api_key.mcp_called"
 TOOL_HEADER, CLIENT_HEADER = "X-Parley-Tool", "X-Parley-Client"
+_TOOL_OF_ENVIRON = f"HTTP_{TOOL_HEADER.upper().replace('-', '_')}"
 MOST_A_MINUTE = 120
 """Marked calls of one key: each of them is an entry that cannot be deleted."""
 
@@ -27,8 +28,9 @@ def said(key_id: str) -> dict[str, object] | None:
 
     Aborts with 422 for headers that ``parley mcp`` does not send, and with 429 beyond ``MOST_A_MINUTE``.
     """
-    tool = request.headers.get(TOOL_HEADER)
-    if tool is None or _SAID in request.environ:
+    environ = request.environ
+    tool: str | None = environ.get(_TOOL_OF_ENVIRON)
+    if tool is None or _SAID in environ:
         return None
     if not _TOOL.match(tool):
         invalid("headers", {TOOL_HEADER: ["Send a tool's name: up to 40 lower-case letters and underscores."]})
@@ -36,6 +38,6 @@ def said(key_id: str) -> dict[str, object] | None:
     if not _CLIENT.match(client):
         invalid("headers", {CLIENT_HEADER: ["Send the program's name: 1 to 120 printable ASCII characters."]})
     count_for_key("mcp", key_id, most=MOST_A_MINUTE)
-    request.environ[_SAID] = True
+    environ[_SAID] = True
     about = [one for one in (request.view_args or {}).values() if isinstance(one, str) and is_id(one)]
     return {"tool": tool, "client": f"mcp/{client}", **({"about": about[0]} if about else {})}

@@ -4,6 +4,7 @@ Rooms declare their endpoints on ``Blueprint`` from here. One thing of flask-smo
 handler for HTTP errors, which would answer HTML pages with JSON (``app.web.errors`` decides by path instead).
 """
 
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from app.web.json_splice import Fragment, Part, inflate, make_fragment, spliced
 __all__ = ["Api", "Blueprint", "Fragment", "Part", "inflate", "make_fragment", "spliced", "takes_gzip"]
 
 TITLE = "Parley"
+_CANNOT_BE_FLAWED = re.compile(rb"[!-$&-~]*\Z")
+"""Queries of printable ASCII, in which nothing is percent-encoded."""
 DOCS_PATH = "/v1/docs"
 CHANGES_PATH = f"{DOCS_PATH}/changes"
 DOCS_FILES = frozenset(
@@ -112,6 +115,8 @@ def _refuse_impossible_text() -> None:
         flaw = flaw_of(str(value))
         if flaw:
             invalid("path", {name: [flaw]})
+    if _CANNOT_BE_FLAWED.match(request.query_string):
+        return
     for name, value in request.args.items(multi=True):
         flaw = flaw_of(name) or flaw_of(value)
         if flaw:

@@ -40,11 +40,13 @@ def register(app: Flask) -> None:
 
 
 def _compress(response: Response) -> Response:
+    if request.method == "PUT" or request.path.startswith("/v1/"):
+        return response  # a PUT brings a chunk: its answer is short, and no cache keeps it
     is_file = (request.endpoint or "").rpartition(".")[2] == "static"
     if response.status_code != 200 or response.mimetype not in TYPES or "Content-Encoding" in response.headers:
         return response
-    if request.path.startswith("/v1/") or request.method == "PUT" or (response.is_streamed and not is_file):
-        return response  # a PUT brings a chunk: its answer is short, and no cache keeps it
+    if response.is_streamed and not is_file:
+        return response
     response.vary.add("Accept-Encoding")
     if not is_file:
         response.vary.add("Sec-Fetch-Site")

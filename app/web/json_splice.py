@@ -57,17 +57,15 @@ def spliced(parts: Iterable[Part], *, accepts_gzip: bool, mimetype: str = "appli
     """One response with its length."""
     pieces = gzipped(parts) if accepts_gzip else [p if isinstance(p, bytes) else inflate(p) for p in parts]
     length = sum(map(len, pieces))
-    file = _waiting(pieces, length) if length > SHORT else None
-    if file is not None:
-        body = wrap_file(request.environ, file, _BLOCK)  # type: ignore[arg-type]  # all that is read of a file
-        response = Response(body, mimetype=mimetype, direct_passthrough=True)
-    else:
-        response = Response(b"".join(pieces) if length <= SHORT else pieces, mimetype=mimetype)
-    response.headers["Content-Length"] = str(length)
-    response.headers["Vary"] = "Accept-Encoding"
-    if accepts_gzip:
-        response.headers["Content-Encoding"] = "gzip"
-    return response
+    headers = {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if accepts_gzip else {})}
+    if length <= SHORT:
+        return Response(b"".join(pieces), mimetype=mimetype, headers=headers)
+    headers["Content-Length"] = str(length)
+    file = _waiting(pieces, length)
+    if file is None:
+        return Response(pieces, mimetype=mimetype, headers=headers)
+    body = wrap_file(request.environ, file, _BLOCK)  # type: ignore[arg-type]  # all that is read of a file
+    return Response(body, mimetype=mimetype, headers=headers, direct_passthrough=True)
 
 
 def _waiting(pieces: list[bytes], length: int) -> PiecesFile | DiskFile | None:

@@ -49,7 +49,7 @@ class _Watch:
         self._due = 0.0
 
     def look(self) -> None:
-        if "X-Forwarded-For" not in request.headers or time.monotonic() < self._due:
+        if "HTTP_X_FORWARDED_FOR" not in request.environ or time.monotonic() < self._due:
             return
         self._due = time.monotonic() + EVERY
         log.warning("%s", WARNING)

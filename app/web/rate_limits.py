@@ -68,9 +68,10 @@ def register(app: Flask) -> None:
     limiter.request_filter(lambda: not is_api_path(request.path))
     app.extensions["parley.limiter"] = limiter
     app.register_error_handler(RateLimitExceeded, _too_many)
-    if each:
-        app.before_request(lambda: _count_nowhere(each))
-        app.after_request(lambda response: _say_nowhere(response, each))
+    if not each:
+        return
+    app.before_request(lambda: _count_nowhere(each))
+    app.after_request(lambda response: _say_nowhere(response, each))
     # flask-limiter puts Retry-After on every answer. Functions run in reverse order: the last one here runs first.
     app.after_request_funcs.setdefault(None, []).insert(0, _restore_retry_after)
     app.after_request(_remember_retry_after)

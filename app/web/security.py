@@ -73,7 +73,7 @@ class _Sessions(SecureCookieSessionInterface):
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
         """Without a cookie, as programs call, nothing needs to be checked, and so no signer to be put together."""
-        if not request.cookies.get(self.get_cookie_name(app)):
+        if "HTTP_COOKIE" not in request.environ or not request.cookies.get(self.get_cookie_name(app)):
             return self.session_class()
         return super().open_session(app, request)
 
@@ -173,14 +173,14 @@ _FOR_SCRIPTS = [
 
 
 def _headers(response: Response) -> Response:
-    missing = list(_wanted(response))
-    if request.environ.get(_PRIVATE) or is_api_path(request.path):
+    missing, is_private = list(_wanted(response)), request.environ.get(_PRIVATE)
+    if is_private or is_api_path(request.path):
         missing.append(("Cache-Control", "no-store"))
     if _is_secure():
         missing.append(("Strict-Transport-Security", "max-age=31536000; includeSubDomains"))
     said = {name.lower() for name in response.headers.keys()}  # noqa: SIM118 - iterating gives pairs
     response.headers.extend([(name, value) for name, value in missing if name.lower() not in said])
-    if request.environ.get(_PRIVATE):
+    if is_private:
         response.vary.add("Cookie")
     return response
 
@@ -193,7 +193,7 @@ def _wanted(response: Response) -> list[tuple[str, str]]:
 
 def _is_read_by_a_script(response: Response) -> bool:
     """Whether a browser says that a script reads this, and it is nothing that could run if it were opened."""
-    return request.headers.get("Sec-Fetch-Dest") == "empty" and (response.mimetype or "").startswith(_NO_DOCUMENT)
+    return request.environ.get("HTTP_SEC_FETCH_DEST") == "empty" and (response.mimetype or "").startswith(_NO_DOCUMENT)
 
 
 def _is_secure() -> bool:

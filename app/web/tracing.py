@@ -26,17 +26,19 @@ def register(app: Flask) -> None:
 
 
 def _begin() -> None:
-    request.environ[_TRACE] = request_id.begin(request.headers.get("X-Request-Id"))
-    request.environ[_START] = time.perf_counter()
+    environ = request.environ
+    environ[_TRACE] = request_id.begin(environ.get("HTTP_X_REQUEST_ID"))
+    environ[_START] = time.perf_counter()
     set_reading(request.method in {"GET", "HEAD", "OPTIONS"})
-    request.environ[_BEFORE] = row_security.chosen()
+    environ[_BEFORE] = row_security.chosen()
     row_security.choose(row_security.NO_ONE)  # no rows before a guard has found out whose
 
 
 def _end(response: Response) -> Response:
     response.headers["X-Request-Id"] = request_id.current()
     took = (time.perf_counter() - request.environ.get(_START, time.perf_counter())) * 1000
-    route = request.url_rule.rule if request.url_rule else "(no route)"
+    rule = request.url_rule
+    route = rule.rule if rule else "(no route)"
     fields = {"method": request.method, "route": route, "status": response.status_code, "ms": round(took)}
     log.info("%s %s %d %d ms", *fields.values(), extra=fields)
     return response
@@ -45,7 +47,8 @@ def _end(response: Response) -> Response:
 def _leave(_error: BaseException | None) -> None:
     # What this thread does next may be no request: a job that began as a reader would be refused its first write.
     set_reading(False)
-    if _BEFORE in request.environ:
-        row_security.choose(request.environ.pop(_BEFORE))
-    if _TRACE in request.environ:
-        request_id.end(request.environ.pop(_TRACE))
+    environ = request.environ
+    if _BEFORE in environ:
+        row_security.choose(environ.pop(_BEFORE))
+    if _TRACE in environ:
+        request_id.end(environ.pop(_TRACE))

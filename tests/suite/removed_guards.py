@@ -145,7 +145,7 @@ GUARDS = [
         row="Pages",
         removed="pages behind sign-in may stay in caches",
         file="app/web/security.py",
-        old="if request.environ.get(_PRIVATE) or is_api_path(request.path):",
+        old="if is_private or is_api_path(request.path):",
         new="if is_api_path(request.path):",
         test="tests/web/test_security.py::test_pages_behind_the_login_are_kept_by_no_cache",
     ),

@@ -57,11 +57,12 @@ def register(app: Flask) -> None:
         counted.running.inc()
 
     def end(response: Response) -> Response:
-        method = request.method if request.method in METHODS else "other"
-        route = request.url_rule.rule if request.url_rule else "(no route)"
+        method, rule, started = request.method, request.url_rule, request.environ.get(_START)
+        method = method if method in METHODS else "other"
+        route = rule.rule if rule else "(no route)"
         counted.served.labels(method, route, str(response.status_code)).inc()
-        if _START in request.environ:
-            counted.seconds.labels(method, route).observe(time.perf_counter() - request.environ[_START])
+        if started is not None:
+            counted.seconds.labels(method, route).observe(time.perf_counter() - started)
         return response
 
     def leave(_error: BaseException | None) -> None:
