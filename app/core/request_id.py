@@ -39,7 +39,7 @@ def begin(request_id: str | None = None) -> str:
 
 
 def _new() -> str:
-    # Nobody gains anything by guessing one, and asking the system for secure bytes makes a thread wait for the others.
+    # Guessing one gains nothing, and asking the system for secure bytes makes a thread wait for the others.
     return f"{random.getrandbits(128):032x}"
 
 
