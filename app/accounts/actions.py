@@ -105,10 +105,12 @@ def _claim_installation(organization: Organization, *, is_first: bool) -> None:
 
 
 def named(name: str, field: str) -> str:
-    """The name without spaces around it. Raises Rejected for one that is empty or too long."""
+    """The name without spaces around it. Raises Rejected for one that is empty or too long, or cannot be stored."""
     cleaned = name.strip()
-    if not cleaned or "\x00" in cleaned or len(cleaned) > NAME_MOST:
-        raise Rejected(f"must have 1 to {NAME_MOST} characters and no NUL", field=field)
+    if "\x00" in cleaned:
+        raise Rejected("contains a character that cannot be stored", field=field)
+    if not cleaned or len(cleaned) > NAME_MOST:
+        raise Rejected(f"must have 1 to {NAME_MOST} characters", field=field)
     return cleaned
 
 

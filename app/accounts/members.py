@@ -239,7 +239,7 @@ def delete_team(team: Team, *, by: TeamMember) -> None:
             db.session.execute(sa.delete(Team).where(Team.id == team.id))
     except sa.exc.IntegrityError:  # the database knows every reference, including one added at this moment
         raise Conflict(
-            "This team has flows (open, closed or archived), templates or questions in the bank, so it cannot be "
-            "deleted. You can rename it."
+            "This team has flows (open, closed or archived), questions in the question bank or templates of its own, "
+            "so it cannot be deleted. You can rename it."
         ) from None
     write_audit(by.organization, action="team.deleted", subject=team.id, by=by, details={"members": count})

@@ -186,7 +186,7 @@ def test_the_page_says_that_the_log_is_whole_or_what_is_wrong(owner, filled):
     told = browser.post("/audit/check", follow_redirects=True).text
     assert "The audit log is not intact" in told
     assert "Entry 2 was changed after it was written" in told
-    assert "up to entry 1" in told
+    assert "The entries up to number 1 are intact." in told
 
 
 @pytest.fixture

@@ -84,8 +84,12 @@ def entries(start):
 def test_a_team_is_renamed(owner):
     assert "Team renamed." in post(owner, f"{owner.team.id}/rename", name="  Night shift ").text
     assert db.session.get(Team, owner.team.id).name == "Night shift"
-    refused = post(owner, f"{owner.team.id}/rename", name=" ")
-    assert "The team was not renamed. Its name must have 1 to 300 characters and no NUL." in refused.text
+    for name, why in (
+        (" ", "must have 1 to 300 characters"),
+        ("Night\0", "contains a character that cannot be stored"),
+    ):
+        refused = post(owner, f"{owner.team.id}/rename", name=name)
+        assert f"The team was not renamed. Its name {why}." in refused.text
     assert db.session.get(Team, owner.team.id).name == "Night shift"
     post(owner, f"{owner.team.id}/rename", name="Night shift")
     assert [entry.action for entry in entries("team.")] == ["team.renamed"], "once, and nothing for the same name"

@@ -139,7 +139,7 @@ def test_templates_and_questions_belong_to_a_team(owner: Person, colleague: Pers
     inserted = _typed(colleague, insert="yes", bank_question=question.id)
     assert "A secret question?" not in colleague.browser.post("/flows/new", data=inserted).text
     conflict = owner.browser.post(f"/team/teams/{other.id}/delete", follow_redirects=True)
-    assert "templates or questions in the bank, so it cannot be deleted" in html.unescape(conflict.text)
+    assert "templates of its own, so it cannot be deleted" in html.unescape(conflict.text)
 
 
 # The bank

@@ -28,7 +28,7 @@ def test_a_use_of_a_tool_is_one_entry_with_key_tool_and_program(
     assert entry.subject == db.session.query(ApiKey).filter_by(organization_id=owner.organization.id).one().id
     assert (entry.member_id, entry.organization_id) == (None, owner.organization.id)
     page = owner.browser.get("/audit?group=api_key").text
-    assert "Called a tool of parley mcp with an API key" in page
+    assert "Called a parley mcp tool with an API key" in page
     assert "Program name (not verified): mcp/claude-ai 1.2" in page
 
 

@@ -62,13 +62,17 @@ def followed(organization: Organization) -> Chain:
     while chain.flaw is None and chain.number < upto:
         piece = _piece(organization.id, after=chain.number, upto=upto)
         if not piece:
-            chain.broken(chain.number + 1, f"Entries {chain.number + 1} to {upto} are missing.")
+            chain.broken(chain.number + 1, _missing(chain.number + 1, upto))
         for entry in piece:
             if not chain.follow(entry) or not _fits(chain, last):
                 break
     if chain.flaw is None and last is not None and last.number > chain.number:
-        chain.broken(chain.number + 1, f"Entries {chain.number + 1} to {last.number} are missing.")
+        chain.broken(chain.number + 1, _missing(chain.number + 1, last.number))
     return chain
+
+
+def _missing(first: int, last: int) -> str:
+    return f"Entry {first} is missing." if first == last else f"Entries {first} to {last} are missing."
 
 
 def _piece(organization_id: str, *, after: int, upto: int) -> list[Any]:

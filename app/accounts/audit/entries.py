@@ -66,7 +66,7 @@ WORDS = {
     "api_key.still_used": "A replaced API key expires soon but is still in use",
     "api_key.revoked": "Revoked an API key",
     "api_key.refused": "An API key that no longer works was used",
-    "api_key.mcp_called": "Called a tool of parley mcp with an API key",
+    "api_key.mcp_called": "Called a parley mcp tool with an API key",
     "flow.created": "Created a flow",
     "flow.duplicated": "Duplicated a flow",
     "flow.changed": "Changed a flow",

@@ -99,7 +99,7 @@ def rename_team(team_id: str) -> ResponseReturnValue:
     team = queries.team_of(me.organization, team_id)
     name = request.form.get("name", "")
     try:
-        member_actions.rename_team(team, "" if flaw_of(name) else name, by=me)
+        member_actions.rename_team(team, name if flaw_of(name) is None else "\0", by=me)
     except Rejected as refusal:
         db.session.rollback()
         flash(f"The team was not renamed. Its name {refusal.message}.", "bad")
