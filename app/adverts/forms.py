@@ -10,7 +10,9 @@ from app.gateways.speech.catalogue import DEFAULT_LANGUAGE, LANGUAGES
 
 class AdvertForm(FlaskForm):  # type: ignore[misc]
     text = TextAreaField("Text of the job ad", render_kw={"rows": 10})
-    file = FileField("Or a file", description="PDF, DOCX, RTF or TXT.", render_kw={"accept": ".pdf,.docx,.rtf,.txt"})
+    file = FileField(
+        "Or upload a file", description="PDF, DOCX, RTF or TXT.", render_kw={"accept": ".pdf,.docx,.rtf,.txt"}
+    )
     language = SelectField(
         "Interview language",
         choices={code: language_name(code) for code in LANGUAGES},

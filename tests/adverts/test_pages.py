@@ -84,7 +84,7 @@ def test_what_is_approved_opens_the_form_and_only_saving_makes_a_flow(colleague:
 def test_forbidden_drafts_are_refused_with_the_reason(colleague: Person, drafts: Drafts) -> None:
     drafts(questions=[{"text": "Do you have children?", "reason": "Night shifts."}])
     text = html.unescape(_post(colleague).text)
-    assert "Refused: “Do you have children?”" in text
+    assert "Left out of the draft: “Do you have children?”" in text
     words = "It asks about family and marital status (“Do you have children”). Family and marital status are private."
     assert words in text
     assert 'name="questions-0"' not in text

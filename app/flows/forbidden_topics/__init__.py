@@ -66,15 +66,15 @@ TOPICS = {
         ),
         Topic(
             "health",
-            "health, disability and body",
+            "health, disability and physical characteristics",
             "Health is private. Ask whether the candidate can do the tasks of the job.",
         ),
         Topic("religion", "religion", "Belief is private. Ask whether the candidate can work the hours of the job."),
         Topic(
             "origin",
             "origin, nationality and ethnicity",
-            "Origin says nothing about how someone works. Ask whether the candidate is allowed to work, or "
-            "how well they speak a language that the job requires.",
+            "Origin says nothing about how someone works. Ask whether the candidate has the right to work in the "
+            "country of the job, or how well they speak a language that the job requires.",
         ),
         Topic(
             "orientation",
@@ -90,7 +90,7 @@ TOPICS = {
         ),
         Topic(
             "criminal_record",
-            "criminal record",
+            "criminal records",
             "Many places forbid this question, or allow it only after an offer and for certain jobs.",
         ),
         Topic(
