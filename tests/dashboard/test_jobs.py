@@ -120,7 +120,7 @@ def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
     for text in (
         "The disk is full",
         "No configured speech recognition engine supports Japanese. Processing continues",
-        "but no worker is working on it",
+        "but no worker is processing it",
         "No picture in it",
         "cv.pdf",
         "broken off three times",
