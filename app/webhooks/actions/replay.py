@@ -74,7 +74,7 @@ def resend_range(
     _only_admins(by)
     now = queries.present()
     if since < now - REACH:
-        raise Rejected("You can replay events for 30 days. Choose a later start.", field="since")
+        raise Rejected("You can replay events of the last 30 days only. Choose a later start.", field="since")
     endpoint = queries.endpoint_of(flow)
     if endpoint is not None and endpoint.disabled_at is not None:
         raise Conflict("The webhook endpoint is disabled. Enable it first.")
