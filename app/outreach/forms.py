@@ -25,7 +25,8 @@ class InviteForm(_Blamed):
         render_kw={"rows": 6, "spellcheck": "false", "autocomplete": "off"},
     )
     file = FileField(
-        "Or a CSV file", description="Use the same format as above. You can add a header row that names the columns."
+        "Or upload a CSV file",
+        description="Use the same format as above. You can add a header row that names the columns.",
     )
     recruiter = SelectField("Assigned recruiter", validate_choice=False)
     by_mail = BooleanField(

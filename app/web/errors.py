@@ -170,7 +170,8 @@ def from_domain(error: DomainError, *, api: bool) -> Failure:
     if isinstance(error, Rejected) and error.field:
         fields = (error.field, *error.also)
         errors = {_location(): {name: [error.message] for name in fields}}
-        message = error.message if error.field in error.message else f"{', '.join(fields)}: {error.message}"
+        is_whole = error.field in error.message or (error.message[:1].isupper() and not api)
+        message = error.message if is_whole else f"{', '.join(fields)}: {error.message}"
     headers = {"Retry-After": str(RETRY_SECONDS)} if code == 503 else {}
     return Failure(code, message, errors, headers, error.code or ("not_found" if isinstance(error, NotFound) else ""))
 
