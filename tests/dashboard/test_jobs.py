@@ -223,7 +223,10 @@ def test_all_of_a_kind_are_tried_again_and_it_is_written_down(
     assert actions.retry_all("documents", by=owner.member) == 0
     written = db.session.scalars(sa.select(AuditEntry.details).where(AuditEntry.action == "jobs.retried")).all()
     assert {"kind": "interviews", "begun": 3} in written
-    assert browser.post("/jobs/retry", data={"kind": "everything"}).status_code == 422
+    refused = browser.post("/jobs/retry", data={"kind": "everything"})
+    assert refused.status_code == 422
+    assert "Select the kind of work to retry." in refused.text
+    assert "kind:" not in refused.text, "the field's name is for programs"
 
 
 def test_it_is_for_administrators_of_the_organization(
