@@ -106,14 +106,14 @@ def _endpoint(endpoint: Endpoint, trouble: Trouble, *, app_url: str) -> Said:
     """Only the host of the URL is named, because the rest may contain a secret."""
     since = f"{endpoint.failing_since:%d %b %Y, %H:%M} UTC" if endpoint.failing_since else ""
     gone = endpoint.disabled_by is DisabledBy.GONE
+    why = "responded with 410 Gone" if gone else "has not accepted any events for five days"
     texts = {
         Trouble.FAILING: "The endpoint is not accepting webhooks. Parley keeps trying for about three days. Nothing is "
         "lost in the meantime.",
         Trouble.WARNED: "The endpoint is not accepting webhooks. If this continues, Parley disables it in one day and "
         "holds its events for at most 30 days.",
-        Trouble.DISABLED: f"The endpoint {'responded with 410 Gone' if gone else 'accepted no webhook for five days'}, "
-        "so Parley has stopped sending to it. Its events are held for at most 30 days. They are sent in order when an "
-        "administrator enables the endpoint.",
+        Trouble.DISABLED: f"The endpoint {why}, so Parley has stopped sending to it. Its events are held for at "
+        "most 30 days. They are sent in order when an administrator enables the endpoint.",
     }
     gets = "all flows" if endpoint.is_organizations else ""
     lines = [
