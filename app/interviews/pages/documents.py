@@ -53,5 +53,5 @@ def read_document(interview_id: str, document_id: str) -> AnyResponse:
     if began:
         flash("The document is being read again. Reload this page in a moment.", "good")
     else:
-        flash("There is nothing to retry: the document has been read in the meantime.", "info")
+        flash("There is nothing to retry: the document is already being read, or has been read.", "info")
     return redirect(url_for("interviews.document_text", interview_id=interview_id, document_id=document_id), 303)
