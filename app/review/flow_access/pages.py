@@ -85,7 +85,7 @@ def narrow(flow_id: str) -> AnyResponse:
         words = "The whole team can now see this flow."
     else:
         actions.narrow(flow, by=me)
-        words = "Only the members listed here can now see this flow."
+        words = "Only administrators and the members listed here can now see this flow."
     db.session.commit()
     flash(words, "good")
     return redirect(url_for("flow_access.show", flow_id=flow_id), 303)
