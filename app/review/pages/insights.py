@@ -80,7 +80,7 @@ def _span() -> tuple[Span, InterviewFlow | None, dict[str, str]]:
     until = _day("until", clock.now().date(), errors)
     since = _day("since", until - USUAL, errors)
     if since > until or until - since > LONGEST:
-        errors["since"] = "Enter a day on or before the end date, at most three years earlier."
+        errors["since"] = "This day must not be after the last day, or more than three years before it."
         since = until - USUAL
     wanted = request.args.get("flow", "")
     flow = flow_seen_by(current_member(), wanted) if wanted else None
