@@ -82,15 +82,21 @@ def preview(member: TeamMember, ids: Sequence[str], change: Change) -> Preview:
     open_to = [candidates[one] for one in wanted if one in candidates and candidates[one].flow_id not in view_only]
     changed = [one for one in open_to if change.kind is not Kind.MOVE or one.status != change.value]
     if not changed:
-        reason = (
-            f"All of them are already in “{change.value}”."
-            if open_to
-            else "The selected candidates were deleted, or you can only view their flows."
-        )
-        raise Rejected(f"Nothing would change. {reason}", field="id")
+        raise Rejected(f"Nothing would change. {_no_change(len(wanted), len(open_to), change)}", field="id")
     heard = change.kind is Kind.MOVE and outbox().listens_to_all(member.organization_id)
     events = len([one for one in changed if change.kind is Kind.MOVE and (heard or one.flow.webhook_url)])
     return Preview(changed, len(open_to) - len(changed), len(wanted) - len(open_to), events)
+
+
+def _no_change(selected: int, changeable: int, change: Change) -> str:
+    """Why a change of the selected candidates would change none of them."""
+    if not changeable:
+        who, flows = ("candidate was", "flow") if selected == 1 else ("candidates were", "flows")
+        return f"The selected {who} deleted, or you can only view their {flows}."
+    who = "All candidates that you can change are"
+    if changeable == selected:
+        who = "This candidate is" if selected == 1 else "All selected candidates are"
+    return f"{who} already in “{change.value}”."
 
 
 def _check_value(member: TeamMember, change: Change) -> TeamMember | None:
@@ -180,7 +186,7 @@ def checked(ids: Sequence[str]) -> list[str]:
     if not wanted:
         raise Rejected("Select at least one candidate.", field="id")
     if len(wanted) > MOST_ROWS:
-        raise Rejected(f"You can select at most {MOST_ROWS} candidates at once. Narrow the list.", field="id")
+        raise Rejected(f"You can select at most {MOST_ROWS:,} candidates at once. Narrow the list.", field="id")
     return wanted
 
 

@@ -242,7 +242,7 @@ def test_many_are_moved_with_a_result_for_each(owner: Person, three: dict[str, s
     answer = post(owner, id=ids, kind="move", status="accepted")
     assert answer.status_code == 200
     assert "2 of 5 changed" in answer.text
-    assert answer.text.count(">Refused<") == 2
+    assert answer.text.count(">Skipped<") == 2
     assert answer.text.count(">Unchanged<") == 1
     assert set(db.session.scalars(sa.select(Candidate.status))) == {"accepted"}
     assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == 3
@@ -269,6 +269,9 @@ def test_what_was_changed_in_bulk_is_taken_back_where_nobody_moved_it_since(
     assert [one.status for one in (ada, bob, cyd)] == ["rejected", "invited", "rejected"]
     assert bob.reviewed_at is None, "the result waits for a person again"
     assert "0 of 3 undone" in post(owner, **form).text, "twice is once"
+    half = text_of(post(owner, id=[ada.id, bob.id], kind="move", status="rejected"))
+    assert "1 of 2 changed" in half
+    assert "1 needed no change." in half
     tagged = post(owner, id=bob.id, kind="tag", tag="new").text
     assert 'name="kind" value="untag"' in tagged
     assert 'name="tag" value="new"' in tagged
@@ -306,7 +309,7 @@ def test_many_are_assigned_and_judged(owner: Person, three: dict[str, str]) -> N
         ({"id": "x", "kind": "move", "status": "accepted", "sure": ""}, "Nothing would change"),
         ({"id": "x", "kind": "tag", "tag": " "}, "Enter a tag"),
         ({"id": "x", "kind": "tag", "tag": "t" * 51}, "50"),
-        ({"id": [str(n) for n in range(1001)], "kind": "reviewed"}, "at most 1000"),
+        ({"id": [str(n) for n in range(1001)], "kind": "reviewed"}, "at most 1,000"),
     ],
 )
 def test_what_cannot_be_done_is_said(owner: Person, three: dict[str, str], form: dict[str, Any], words: str) -> None:
@@ -317,7 +320,7 @@ def test_what_cannot_be_done_is_said(owner: Person, three: dict[str, str], form:
 
 def test_others_candidates_are_out_of_reach(outsider: Person, three: dict[str, str]) -> None:
     answer = post(outsider, id=list(three.values()), kind="tag", tag="mine")
-    assert answer.text.count(">Refused<") == 3
+    assert answer.text.count(">Skipped<") == 3
     assert "Ada" not in answer.text
 
 
@@ -434,6 +437,10 @@ def test_the_page_says_whom_filter_and_right_leave_out(
     refused = post(colleague, id=[three["Bob"], dan.id], kind="export")
     assert refused.status_code == 422
     assert "You cannot export 1 of the 2 selected candidates" in text_of(refused)
+    alone = text_of(post(colleague, id=dan.id, kind="export"))
+    assert "You cannot export the selected candidate, because they were deleted" in alone
+    moved = text_of(post(colleague, id=[three["Bob"], dan.id], kind="move", status="invited", sure=""))
+    assert "Nothing would change. All candidates that you can change are already in “invited”." in moved
 
 
 def test_only_so_many_exports_run_at_once(owner: Person, three: dict[str, str], app: Flask) -> None:

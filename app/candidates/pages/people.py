@@ -255,9 +255,14 @@ def _exportable(member: TeamMember, ids: list[str]) -> list[str]:
     exportable = candidates_named(member, ids, Right.EDIT)
     missing = len([one for one in ids if one not in exportable])
     if missing:
+        what = f"{missing} of the {len(ids)} selected candidates"
+        how_on = "Select only the others, or use the export button at the top, which skips these."
+        if missing == len(ids):
+            what = "the selected candidate" if missing == 1 else "any of the selected candidates"
+            how_on = "Select other candidates."
+        flows = "flow" if missing == 1 else "flows"
         raise Rejected(
-            f"You cannot export {missing} of the {len(ids)} selected candidates, because they were deleted or you can "
-            "only view their flows. Select only the others, or use the export button at the top, which skips these."
+            f"You cannot export {what}, because they were deleted or you can only view their {flows}. {how_on}"
         )
     return ids
 
