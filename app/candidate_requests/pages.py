@@ -96,7 +96,8 @@ def answer(wish_id: str) -> AnyResponse | tuple[str, int]:
         flash(refusal.message, "bad")
     else:
         db.session.commit()
-        flash(f"The request is now {state.value}, and the candidate can see the reply.", "good")
+        seen = "the reply" if words else "the new status"
+        flash(f"The request is now {state.value}, and the candidate can see {seen}.", "good")
     return redirect(url_for("interviews.show", interview_id=interview_id, _anchor="requests"), 303)
 
 
