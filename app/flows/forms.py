@@ -154,8 +154,8 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     )
     additional_info = TextAreaField(
         "Background for the agent",
-        description="Facts about the job or organization that the agent can use in its questions. When candidates ask, "
-        "it can also read out sentences from this text, word for word.",
+        description="Facts about the job or organization that the agent can use in its questions. When candidates ask "
+        "about the job, it can also read out sentences from this text, word for word.",
         render_kw=limited("additional_info", rows=4),
     )
     is_background_private = BooleanField(
@@ -173,8 +173,8 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         render_kw={"accept": ".png,.jpg,.jpeg,.webp,image/png,image/jpeg,image/webp"},
     )
     company_logo_url = StringField(
-        "Or the URL of a logo",
-        description="Parley fetches the logo once and stores a copy.",
+        "Logo URL",
+        description="Use this instead of uploading a file. Parley fetches the logo once and stores a copy.",
         render_kw=limited("company_logo_url", inputmode="url"),
     )
     remove_logo = BooleanField("Remove the logo", description="Candidates then see your organization's logo, if any.")
@@ -184,9 +184,10 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         render_kw={"accept": ".mp4,.mov,.webm,video/mp4,video/quicktime,video/webm"},
     )
     preamble_video_url = StringField(
-        "Or the URL of a video",
+        "Intro video URL",
         render_kw=limited("preamble_video_url", inputmode="url"),
-        description="The URL must be public. Parley fetches the video once and stores a copy.",
+        description="Use this instead of uploading a file. The URL must be public. Parley fetches the video once and "
+        "stores a copy.",
     )
     remove_video = BooleanField("Remove the intro video")
     fetch_again = BooleanField(

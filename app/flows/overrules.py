@@ -25,8 +25,8 @@ class Warned:
 
     @property
     def topics(self) -> str:
-        """The names of its topics, as a list in words."""
-        return " and ".join(found.topic.name for found in self.found)
+        """The names of its topics, after "asks about". Names have commas and "and" in them."""
+        return " and about ".join(found.topic.name for found in self.found)
 
 
 def field_of(question: str) -> str:

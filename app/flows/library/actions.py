@@ -187,7 +187,7 @@ def _write(question: BankQuestion, wording: Wording) -> dict[str, Any]:
     topics = [found.topic.name for found in check(text, wording.language)]
     if topics and not reason:
         raise AsksAboutTopic(
-            f"This question asks about {' and '.join(topics)}. Change the question, or give a reason to keep it.",
+            f"This question asks about {' and about '.join(topics)}. Change the question, or give a reason to keep it.",
             field="reason",
         )
     question.text, question.fingerprint, question.language, question.tag_words = text, mark, wording.language, tags
