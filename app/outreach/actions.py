@@ -82,7 +82,8 @@ def write(
 
 def hindrance(interview: Interview, step: Step, post: Post, *, sent: Sequence[Message]) -> str | None:
     """Why this email cannot be sent now, as a sentence for the recruiter; None if it can."""
-    return _of_interview(interview, post) or _of_installation(interview, post) or _of_history(step, sent)
+    of_this = _of_interview(interview) or _of_link(interview, post)
+    return of_this or _of_installation(interview, post) or _of_history(step, sent)
 
 
 def _of_installation(interview: Interview, post: Post) -> str | None:
@@ -97,14 +98,22 @@ def _of_installation(interview: Interview, post: Post) -> str | None:
     return None
 
 
-def _of_interview(interview: Interview, post: Post) -> str | None:
-    if interview.erased_at is not None or interview.withdrawn_at is not None:
+def _of_interview(interview: Interview) -> str | None:
+    if interview.withdrawn_at is not None:
         return "The candidate has withdrawn."
+    if interview.erased_at is not None:
+        return "The interview was erased."
     if interview.declined_at is not None:
         return "The candidate has declined the interview."
     if interview.stage is not Stage.CREATED:
         return "The candidate has already started this interview."
-    if interview.closed_at is not None or post.ends(interview) <= clock.now():
+    return None
+
+
+def _of_link(interview: Interview, post: Post) -> str | None:
+    if interview.closed_at is not None:
+        return "The link was closed. Create a new interview."
+    if post.ends(interview) <= clock.now():
         return "The link has expired. Create a new interview."
     if interview.flow.status is not FlowStatus.OPEN:
         return f"The flow is {interview.flow.status.value}. Its links do not work."
@@ -221,7 +230,8 @@ def _save(row: MailWords | OutreachPlan) -> None:
         with db.session.begin_nested():
             db.session.add(row)
     except IntegrityError:
-        raise Conflict("Someone else has just changed this. Reload the page, then make your change.") from None
+        what = "this text" if isinstance(row, MailWords) else "the schedule"
+        raise Conflict(f"Someone else has just changed {what}. Reload the page, then make your change.") from None
 
 
 def remember(interview: Interview, batch: str, number: int) -> None:

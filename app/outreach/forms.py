@@ -42,7 +42,7 @@ class PlanForm(_Blamed):
     """When candidates are emailed automatically."""
 
     remind_after = StringField(
-        "Remind after",
+        "Reminder",
         description="Days after the invitation, if the candidate has not started by then. Leave empty to send no "
         "reminders.",
         render_kw={"inputmode": "numeric", "maxlength": 3},

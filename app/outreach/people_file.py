@@ -74,7 +74,7 @@ def lines_of(text: str) -> list[Line]:
         raise Rejected("The list has a header row, but no one is listed below it.", field="rows")
     if len(rows) > MOST_ROWS:
         raise Rejected(
-            f"The list has {len(rows)} lines. You can invite at most {MOST_ROWS} candidates at once.", field="rows"
+            f"The list has {len(rows):,} lines. You can invite at most {MOST_ROWS:,} candidates at once.", field="rows"
         )
     return [_line(number, cells, order) for number, cells in rows]
 

@@ -110,7 +110,7 @@ def test_the_only_picture_is_the_flows_logo_over_https(
 
 def test_an_invitation_goes_out_once(ada: Interview, owner: Person, postbox: Postbox) -> None:  # noqa: F811
     answer = owner.browser.post(f"/interviews/{ada.id}/mail", data={"step": "invitation"}, follow_redirects=True)
-    assert "Nothing was sent: The invitation was sent on" in answer.text
+    assert "Nothing was sent. The invitation was sent on" in answer.text
     send_due()
     assert len(postbox.mails) == 1
     assert steps_of(ada) == ["invitation"]
@@ -421,6 +421,7 @@ def test_many_are_reminded_at_once_with_a_result_for_each(
         db.session.commit()
         answer = owner.browser.post("/candidates/remind", data={"id": [*ids, "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"]})
         assert "1 of 2 reminded" in answer.text
+        assert "The table shows why 1 candidate got no reminder." in answer.text
         assert "There is no interview to start." in answer.text
         send_due()
     assert [mail.to for mail in postbox.mails][-1] == "ada@e.com"

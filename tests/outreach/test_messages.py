@@ -116,7 +116,11 @@ def test_who_gets_no_message_is_named_with_the_reason(
     answer = write(owner, [ada, again, gone], browser=browser)
     said = words_of(browser.get(answer.location))
     assert "Left out: Adah: Same email address as Ada, who gets the message." in said
-    assert write(owner, [gone]).status_code == 422
+    alone = write(owner, [gone])
+    assert alone.status_code == 422
+    assert "This candidate cannot get this message. The reason is below." in words_of(alone)
+    assert "This candidate gets no message" in words_of(alone)
+    assert "0 candidates" not in words_of(alone)
     assert write(viewer, [ada]).status_code == 403
     assert len(messages()) == 1
 

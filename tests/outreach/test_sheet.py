@@ -56,7 +56,7 @@ def test_names_may_be_left_out_and_lines_keep_their_numbers() -> None:
         (" \n\n", "empty"),
         ("email,first name\n", "no one is listed"),
         ("a\0b", "not a text file"),
-        ("\n".join(f"p{n}@e.com" for n in range(MOST_ROWS + 1)), "at most 1000"),
+        ("\n".join(f"p{n}@e.com" for n in range(MOST_ROWS + 1)), "at most 1,000"),
         ('a@e.com,"' + "x" * 200_000, "cannot be read"),
     ],
 )

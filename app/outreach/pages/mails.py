@@ -94,7 +94,7 @@ def write(interview_id: str) -> AnyResponse:
         actions.write(interview, step, post(), by=member)
     except Conflict as refusal:
         db.session.rollback()
-        flash(f"Nothing was sent: {refusal.message}", "bad")
+        flash(f"Nothing was sent. {refusal.message}", "bad")
         return answer
     db.session.commit()
     flash(f"The {step.value} is being sent.", "good")

@@ -105,7 +105,10 @@ def _refuse(asked: _Asked) -> None:
     if not post().can_send:
         raise Rejected(NO_MAIL, field="text")
     if not asked.writes_to:
-        raise Rejected("None of the selected candidates can get this message. The reasons are below.", field="text")
+        words = "None of the selected candidates can get this message. The reasons are below."
+        if len(asked.ids) == 1:
+            words = "This candidate cannot get this message. The reason is below."
+        raise Rejected(words, field="text")
 
 
 def _ids() -> list[str]:
