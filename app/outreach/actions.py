@@ -115,8 +115,10 @@ def _of_link(interview: Interview, post: Post) -> str | None:
         return "The link was closed. Create a new interview."
     if post.ends(interview) <= clock.now():
         return "The link has expired. Create a new interview."
-    if interview.flow.status is not FlowStatus.OPEN:
-        return f"The flow is {interview.flow.status.value}. Its links do not work."
+    if interview.flow.status is FlowStatus.ARCHIVED:
+        return "The flow is archived. Its links do not work."
+    if interview.flow.status is FlowStatus.CLOSED:
+        return "The flow is closed. Candidates get no invitations or reminders until it is reopened."
     return None
 
 

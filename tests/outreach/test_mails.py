@@ -175,6 +175,8 @@ def test_nobody_is_reminded_who_need_not_be(
         ada.withdrawn_at = clock.now()
     elif reason == "closed":
         ada.flow.status = FlowStatus.CLOSED
+        with pytest.raises(Conflict, match="Candidates get no invitations or reminders until"):
+            actions.write(ada, Step.REMINDER, POST, by=None)
     elif reason == "shut out":
         owner.organization.disabled_at = clock.now()
         with pytest.raises(Conflict, match="disabled"):

@@ -34,10 +34,11 @@ def cancel_batch(batch: str) -> AnyResponse:
     """Cancel all that still wait."""
     require_recruiter()
     member = current_member()
-    count = actions.cancel(queries.batch_seen_by(member, batch), by=member)
+    messages = queries.batch_seen_by(member, batch)
+    whole, count = len(messages), actions.cancel(messages, by=member)
     db.session.commit()
     words = "1 message was cancelled." if count == 1 else f"{count} messages were cancelled."
-    too_late = "Too late: all messages have already been sent, or are being sent."
+    too_late = GONE if whole == 1 else "Too late: all messages have already been sent, or are being sent."
     flash(words if count else too_late, "good" if count else "warn")
     return redirect(url_for("messages.sent", batch=batch), 303)
 
