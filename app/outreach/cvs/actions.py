@@ -70,7 +70,7 @@ def shortened(files: Sequence[Kept]) -> list[Kept]:
         return list(files)
     kept = [file for file in files if not file.reason]
     more = len(refused) - MOST_REFUSED
-    return [*kept, *refused[:MOST_REFUSED], Kept(f"{more} more files", reason=BEYOND)]
+    return [*kept, *refused[:MOST_REFUSED], Kept("1 more file" if more == 1 else f"{more} more files", reason=BEYOND)]
 
 
 def confirm(upload: CvUpload, chosen: Mapping[str, Mapping[str, str | None]], *, by: TeamMember) -> int:
