@@ -186,7 +186,17 @@ def test_the_page_says_that_the_log_is_whole_or_what_is_wrong(owner, filled):
     told = browser.post("/audit/check", follow_redirects=True).text
     assert "The audit log is not intact" in told
     assert "Entry 2 was changed after it was written" in told
-    assert "The entries up to number 1 are intact." in told
+    assert "Entry 1 is intact." in told
+
+
+def test_no_entry_is_called_intact_that_may_have_been_rewritten(owner, filled):
+    browser = owner.browser
+    browser.post("/audit/check")
+    db.session.execute(sa.text("UPDATE audit_check SET hash = 'x'"))
+    db.session.commit()
+    told = browser.post("/audit/check", follow_redirects=True).text
+    assert "The stored result of the last check was changed." in told
+    assert "intact." not in told.replace("The audit log is not intact.", "")
 
 
 @pytest.fixture

@@ -21,6 +21,8 @@ from app.core.encryption import derived_key
 
 PIECE = 1_000
 """Entries read at a time."""
+SEAL_CHANGED = "The stored result of the last check was changed."
+_REWRITTEN = "or an earlier one has been rewritten since the last check."
 
 
 @dataclass
@@ -57,7 +59,7 @@ def followed(organization: Organization) -> Chain:
     upto = db.session.execute(counted).scalar_one()
     chain.has_other_key = last is not None and is_of_other_key(last.seal)
     if last is not None and not chain.has_other_key and not _is_sealed(last):
-        chain.broken(last.number, "The stored result of the last check was changed.")
+        chain.broken(last.number, SEAL_CHANGED)
         return chain
     while chain.flaw is None and chain.number < upto:
         piece = _piece(organization.id, after=chain.number, upto=upto)
@@ -86,8 +88,14 @@ def _piece(organization_id: str, *, after: int, upto: int) -> list[Any]:
 def _fits(chain: Chain, last: AuditCheck | None) -> bool:
     if last is None or last.number != chain.number or last.hash == chain.hash:
         return True
-    flaw = f"Entry {chain.number} or an earlier one has been rewritten since the last check."
-    return chain.broken(chain.number, flaw)
+    return chain.broken(chain.number, f"Entry {chain.number} {_REWRITTEN}")
+
+
+def intact_upto(last: AuditCheck) -> int:
+    """The number of the last entry before the flaw of a failed check; 0 if the flaw may concern any of them."""
+    if last.flaw is None or last.flaw == SEAL_CHANGED or last.flaw.endswith(_REWRITTEN):
+        return 0
+    return (last.flaw_number or 1) - 1
 
 
 def keep_check(organization: Organization, chain: Chain) -> AuditCheck:

@@ -35,6 +35,7 @@ def audit() -> str:
     organization, offset, filters = current_member().organization, offset_of_request(), _filters()
     people = [(one.id, one.full_name or one.email) for one in queries.everyone_of(organization)]
     entries = audit_log.entries_of(organization, filters, limit=PER_PAGE, offset=offset)
+    last = audit_log.check_of(organization)
     return render_template(
         "accounts/audit.html",
         entries=entries,
@@ -49,7 +50,8 @@ def audit() -> str:
         no_member=NO_MEMBER,
         words=WORDS,
         filter_parameters=_parameters(),
-        check=audit_log.check_of(organization),
+        check=last,
+        intact=check.intact_upto(last) if last else 0,
         newest=organization.audit_seq,
     )
 
