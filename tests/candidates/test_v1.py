@@ -194,7 +194,7 @@ def test_a_decision_leaves_history_record_event_and_audit(owner: Person, make_fl
     page = owner.browser.get(f"/candidates/{candidate.id}").text
     assert f"with an API key by {owner.member.email}" in page
     log = owner.browser.get("/audit").text
-    assert "Moved a candidate with an API key" in log
+    assert "Used an API key to move a candidate" in log
 
 
 def test_a_move_that_decides_nothing_needs_no_person(owner: Person, make_candidate: Made) -> None:

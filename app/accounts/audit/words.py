@@ -27,6 +27,18 @@ LABELS = {
     "begun": "retried",
     "ends": "expires",
     "percent": "percent used",
+    "answer": "response",
+    "asked_by": "requested by",
+    "assessments": "ratings",
+    "backup_of": "time of the backup",
+    "because": "reason",
+    "codes": "codes for the own page",
+    "letters": "emails",
+    "old_ends": "old key expires",
+    "released": "held events released",
+    "shares": "share links",
+    "visits": "visits through an apply link",
+    "wishes": "requests",
 }
 VALUES = {
     "admin": "Administrator",
