@@ -59,20 +59,24 @@ def strong(_form: Form, field: Field) -> None:
         raise ValidationError(f"The password {flaw}.")
 
 
+def _at_most(characters: int) -> Length:
+    return Length(max=characters, message=f"Enter at most {characters} characters.")
+
+
 def _name(label: str, missing: str) -> StringField:
-    return StringField(label, [DataRequired(missing), Length(max=300, message="Enter at most 300 characters."), clean])
+    return StringField(label, [DataRequired(missing), _at_most(300), clean])
 
 
 class SignInForm(FlaskForm):  # type: ignore[misc]
-    email = EmailField("Email address", [InputRequired("Enter your email address."), Length(max=320), clean])
-    password = PasswordField("Password", [InputRequired("Enter your password."), Length(max=1000)])
+    email = EmailField("Email address", [InputRequired("Enter your email address."), _at_most(320), clean])
+    password = PasswordField("Password", [InputRequired("Enter your password."), _at_most(1000)])
     next = HiddenField()
 
 
 class CodeForm(FlaskForm):  # type: ignore[misc]
     """The second step: a code of the authenticator app, or a recovery code."""
 
-    code = StringField("Code", [InputRequired("Enter the code."), Length(max=100), clean])
+    code = StringField("Code", [InputRequired("Enter the code."), _at_most(100), clean])
     next = HiddenField()
 
 
@@ -81,9 +85,9 @@ class SetUpForm(FlaskForm):  # type: ignore[misc]
 
     organization = _name("Organization", "Enter the name of your organization.")
     team = _name("First team", "Enter a name for the first team.")
-    full_name = StringField("Your name", [Optional(), Length(max=300), clean])
+    full_name = StringField("Your name", [Optional(), _at_most(300), clean])
     email = EmailField(
-        "Your email address", [InputRequired("Enter your email address."), Length(max=320), clean, address]
+        "Your email address", [InputRequired("Enter your email address."), _at_most(320), clean, address]
     )
     password = PasswordField(
         "Password", [InputRequired("Choose a password."), clean, strong], description=PASSWORD_HELP
@@ -93,8 +97,8 @@ class SetUpForm(FlaskForm):  # type: ignore[misc]
 class MemberForm(FlaskForm):  # type: ignore[misc]
     """A new member, invited by a link or given a first password in person."""
 
-    email = EmailField("Email address", [InputRequired("Enter an email address."), Length(max=320), clean, address])
-    full_name = StringField("Name", [Optional(), Length(max=300), clean])
+    email = EmailField("Email address", [InputRequired("Enter an email address."), _at_most(320), clean, address])
+    full_name = StringField("Name", [Optional(), _at_most(300), clean])
     role = SelectField("Role", choices=ROLES)
     team = SelectField("Team", choices=[])
     password = PasswordField(
@@ -106,13 +110,13 @@ class MemberForm(FlaskForm):  # type: ignore[misc]
 
 
 class ForgottenForm(FlaskForm):  # type: ignore[misc]
-    email = EmailField("Email address", [InputRequired("Enter your email address."), Length(max=320), clean, address])
+    email = EmailField("Email address", [InputRequired("Enter your email address."), _at_most(320), clean, address])
 
 
 class ChoosePasswordForm(FlaskForm):  # type: ignore[misc]
     """The password chosen through a link; the name is asked for with the first one."""
 
-    full_name = StringField("Your name", [Optional(), Length(max=300, message="Enter at most 300 characters."), clean])
+    full_name = StringField("Your name", [Optional(), _at_most(300), clean])
     password = PasswordField(
         "Password", [InputRequired("Choose a password."), clean, strong], description=PASSWORD_HELP
     )
@@ -191,28 +195,28 @@ class OrganizationForm(FlaskForm):  # type: ignore[misc]
 
 
 class ProfileForm(FlaskForm):  # type: ignore[misc]
-    full_name = StringField("Your name", [Optional(), Length(max=300, message="Enter at most 300 characters."), clean])
+    full_name = StringField("Your name", [Optional(), _at_most(300), clean])
 
 
 class AddressForm(FlaskForm):  # type: ignore[misc]
     """The member's own new address, with their password."""
 
     email = EmailField(
-        "New email address", [InputRequired("Enter the new email address."), Length(max=320), clean, address]
+        "New email address", [InputRequired("Enter the new email address."), _at_most(320), clean, address]
     )
-    password = PasswordField("Your password", [InputRequired("Enter your password."), Length(max=1000)])
+    password = PasswordField("Your password", [InputRequired("Enter your password."), _at_most(1000)])
 
 
 class AddressOfMemberForm(FlaskForm):  # type: ignore[misc]
     """A new address, entered by an administrator for another member."""
 
     email = EmailField(
-        "New email address", [InputRequired("Enter the new email address."), Length(max=320), clean, address]
+        "New email address", [InputRequired("Enter the new email address."), _at_most(320), clean, address]
     )
 
 
 class PasswordForm(FlaskForm):  # type: ignore[misc]
-    current = PasswordField("Current password", [InputRequired("Enter your current password."), Length(max=1000)])
+    current = PasswordField("Current password", [InputRequired("Enter your current password."), _at_most(1000)])
     password = PasswordField(
         "New password", [InputRequired("Choose a new password."), clean, strong], description=PASSWORD_HELP
     )
