@@ -315,7 +315,7 @@ def require_member() -> Response | tuple[str, int] | None:
     if login is not None and (request.endpoint in TO_SET_UP or not needs_second_factor(login.member)):
         return None
     if login is not None and request.method not in {"GET", "HEAD"}:
-        raise Forbidden("Administrators need two-step sign-in. Set it up first: Your profile, Two-step sign-in.")
+        raise Forbidden("Administrators need two-step sign-in. Set it up in your profile first.")
     if request.method in {"GET", "HEAD"}:
         way = "accounts.sign_in" if login is None else "accounts.second_factor"
         return redirect(url_for(way, next=request.full_path.rstrip("?")))  # type: ignore[return-value]

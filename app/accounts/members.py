@@ -132,7 +132,7 @@ def chosen_scope(
 def end_of(last_day: date | None) -> datetime | None:
     """When a key with this last day (in UTC) stops working. Raises Rejected for a day far from any of Parley's."""
     if last_day is not None and not FIRST_DAY <= last_day <= LAST_DAY:
-        raise Rejected(f"Choose a day before the year {LAST_DAY.year + 1}.", field="expires")
+        raise Rejected(f"Choose today or a later day, before the year {LAST_DAY.year}.", field="expires")
     return None if last_day is None else datetime.combine(last_day, time(), UTC) + timedelta(days=1)
 
 

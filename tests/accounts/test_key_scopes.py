@@ -222,7 +222,7 @@ def test_without_a_choice_a_key_may_do_everything(owner):
         ({"teams": "nothing"}, "Choose teams in your organization."),
         ({"flows": "nothing"}, "Choose interview flows in your organization."),
         ({"expires": "2020-01-31"}, "Choose today or a later day."),
-        ({"expires": "9999-12-31"}, "Choose a day before the year 2201."),
+        ({"expires": "9999-12-31"}, "Choose today or a later day, before the year 2200."),
         ({"expires": "soon"}, "Enter a day, such as 2027-01-31."),
         ({"teams": ["x"] * 101}, "Choose at most 100 teams."),
     ],

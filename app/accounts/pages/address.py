@@ -19,7 +19,8 @@ from app.web.rate_limits import address_of_request
 _CONFIRM = "accounts.confirm_address"
 NEW_LINK = "new_address_link"
 SENT = (
-    "If the new address can be used, we have sent a link to it. Until you open the link, sign in with the old address."
+    "If the new address can be used, we have sent a link to it. Open the link and confirm the change. Until then, sign "
+    "in with the old address."
 )
 
 

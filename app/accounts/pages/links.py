@@ -116,7 +116,7 @@ def _chosen(link: EntryLink | None, hashed: str, *, full_name: str | None) -> Re
     if is_first:
         response: ResponseReturnValue = signed_in(member, home())
     else:
-        flash("Password changed. You were signed out everywhere. Sign in with the new one.", "good")
+        flash("Password changed. You were signed out everywhere. Sign in with the new password.", "good")
         response = redirect(url_for("accounts.sign_in"))
         remember_browser(response, member.email)  # other people's guesses do not make this browser wait
     db.session.commit()

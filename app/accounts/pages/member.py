@@ -57,7 +57,7 @@ def reset_password(member_id: str) -> ResponseReturnValue:
     members.reset_password(person, hashed, by=me)
     passwords.forget_failures(person.email)
     db.session.commit()
-    flash("Password changed. The member was signed out everywhere. Give them the password in person.", "good")
+    flash("Password set. The member was signed out everywhere. Give them the password in person.", "good")
     return redirect(url_for("accounts.member", member_id=member_id))
 
 
@@ -82,7 +82,7 @@ def enable_member(member_id: str) -> ResponseReturnValue:
     me = current_member()
     members.enable(queries.member_of(me.organization, member_id), by=me)
     db.session.commit()
-    flash("The member can sign in again.", "good")
+    flash("Member enabled.", "good")
     return redirect(url_for("accounts.member", member_id=member_id))
 
 
