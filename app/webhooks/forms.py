@@ -43,7 +43,8 @@ class EndpointForm(FlaskForm):  # type: ignore[misc]
 
 def checked_secret(typed: str) -> str | None:
     """A secret of a form; None if it is empty. Raises Rejected."""
-    flaw = flaw_of(typed)
-    if flaw or len(typed) > MOST_CHARACTERS:
-        raise Rejected(f"New secret: {flaw or f'Longer than {MOST_CHARACTERS} characters.'}")
+    if flaw_of(typed):
+        raise Rejected("The secret contains a character that cannot be stored.")
+    if len(typed) > MOST_CHARACTERS:
+        raise Rejected(f"The secret is longer than {MOST_CHARACTERS} characters.")
     return typed if typed.strip() else None

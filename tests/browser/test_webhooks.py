@@ -55,7 +55,7 @@ def test_an_administrator_adds_rotates_switches_and_removes_an_endpoint(
     assert_accessible(page)
     page.reload()
     assert first not in page.content()
-    page.get_by_label("Keep signing with the old secret for (hours)").fill("48")
+    page.get_by_label("Hours to keep signing with the old secret").fill("48")
     page.get_by_role("button", name="Rotate secret").click()
     second = page.get_by_label("New secret", exact=True).input_value()
     assert second != first

@@ -74,7 +74,7 @@ def test_a_receiver_that_is_not_there_is_told_and_noted(owner, flow, receiver):
     db.session.commit()
     page = send(owner, flow)
     assert page.status_code == 200
-    assert "The event did not reach your receiver" in page.text
+    assert "The event was not delivered" in page.text
     assert "not signed because there is no secret" in page.text
     entry = db.session.query(AuditEntry).filter_by(action="webhook.tested").one()
     assert entry.details["answer"] in {"connect", "forbidden_address"}

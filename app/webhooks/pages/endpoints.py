@@ -80,8 +80,9 @@ def enable(endpoint_id: str) -> AnyResponse:
         released = actions.enable(receiver, by=current_member())
         if not released:
             return "The endpoint is enabled."
-        events = "1 held event is" if released == 1 else f"{released} held events are"
-        return f"The endpoint is enabled. {events} being sent, at most 10 per second."
+        if released == 1:
+            return "The endpoint is enabled. 1 held event is being sent."
+        return f"The endpoint is enabled. {released} held events are being sent, at most 10 per second."
 
     return done(work, "", url_for("webhooks.index"))
 

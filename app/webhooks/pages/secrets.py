@@ -124,5 +124,8 @@ def _rotate(holder: Holder) -> Rotated:
     if isinstance(holder, Endpoint):
         actions.refuse_of_flows(holder)
     given = checked_secret(request.form.get("secret", ""))
-    hours = count_in(request.form.get("overlap_hours", ""), field="overlap_hours")
+    try:
+        hours = count_in(request.form.get("overlap_hours", ""), field="overlap_hours")
+    except Rejected:
+        raise Rejected(f"Choose {SHORTEST} to {LONGEST} hours.", field="overlap_hours") from None
     return actions.rotate(holder, secret=given, hours=USUAL if hours is None else hours, by=current_member())
