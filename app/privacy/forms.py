@@ -11,9 +11,15 @@ from app.web.fields import count_in, day_in, flaw_of
 
 def months_and_days(values: MultiDict[str, str]) -> tuple[int | None, int | None]:
     """The rule in a form or query string; None for an empty field. Raises Rejected with the field."""
-    return count_in(values.get("months", ""), field="months"), count_in(
-        values.get("media_days", ""), field="media_days"
-    )
+    return number_in(values, "months"), number_in(values, "media_days")
+
+
+def number_in(values: MultiDict[str, str], field: str) -> int | None:
+    """The whole number in a field; None if it is empty. Raises Rejected with the field."""
+    try:
+        return count_in(values.get(field, ""), field=field)
+    except Rejected:
+        raise Rejected("Enter a whole number, such as 60, or leave this empty.", field=field) from None
 
 
 def hold_of_form() -> tuple[str, datetime | None]:
@@ -24,5 +30,5 @@ def hold_of_form() -> tuple[str, datetime | None]:
         raise Rejected(flaw, field="reason")
     day = day_in(ends) if ends else None
     if ends and day is None:
-        raise Rejected("Enter a day such as 2026-01-31, or leave this empty.", field="ends")
+        raise Rejected("Enter a last day such as 2026-01-31, or none.", field="ends")
     return reason, datetime.combine(day, time(), UTC) + timedelta(days=1) if day else None

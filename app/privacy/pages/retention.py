@@ -16,9 +16,8 @@ from app.legal_holds import actions as legal_holds
 from app.legal_holds.models import Held
 from app.legal_holds.queries import hold_for, hold_on, holds_of
 from app.privacy import idle, retention
-from app.privacy.forms import hold_of_form, months_and_days
+from app.privacy.forms import hold_of_form, months_and_days, number_in
 from app.privacy.pages.erasure import TYPED, pages
-from app.web.fields import count_in
 
 MOST = 100
 
@@ -74,7 +73,7 @@ def set_decision_months() -> AnyResponse | tuple[str, int]:
     require_admin()
     member = current_member()
     try:
-        months = count_in(request.form.get("decision_months", ""), field="decision_months")
+        months = number_in(request.form, "decision_months")
         retention.check_decisions(months)
     except Rejected as refusal:
         rule = idle.rule_of(member.organization_id)
@@ -153,10 +152,10 @@ def _held(kind: Held, subject_id: str, back: str) -> AnyResponse:
         legal_holds.place(kind, subject_id, reason=reason, ends_at=ends_at, by=current_member())
     except (Rejected, Conflict) as refusal:
         db.session.rollback()
-        flash(f"No legal hold was placed: {refusal.message}", "bad")
+        flash(f"No legal hold was placed. {refusal.message}", "bad")
         return redirect(back, 303)
     db.session.commit()
-    flash("The legal hold was placed. Nothing can be deleted until you release it.", "good")
+    flash("The legal hold was placed. Nothing here can be erased or deleted until it ends.", "good")
     return redirect(back, 303)
 
 
