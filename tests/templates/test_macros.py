@@ -111,6 +111,22 @@ def test_one_thing_is_counted_in_the_singular(render: Any, things: str, one: str
     assert one in render(template, things=things)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("20, 20, total=21", "21 of 21 flows"),
+        ("20, 20, total=22", "21–22 of 22 flows"),
+        ("20, 20, shown=20", "Flows 21–40"),
+        ("20, 20, shown=1", "Flow 21"),
+    ],
+)
+def test_the_pager_says_which_rows_a_page_has(shared_app: Flask, given: str, said: str) -> None:
+    template = '{% from "components/pager.html" import pager %}{{ pager(' + given + ', things="flows") }}'
+    with shared_app.test_request_context("/flows?offset=20"):
+        html = render_template_string(template)
+    assert f"<p> {said} </p>" in " ".join(html.split())
+
+
 def test_a_confirmation_posts_with_a_token_only_after_a_second_press(render: Any) -> None:
     html = render(
         '{% from "components/dialogs.html" import confirm %}'
