@@ -144,7 +144,7 @@ class ResetForm(FlaskForm):  # type: ignore[misc]
 
 
 class TeamForm(FlaskForm):  # type: ignore[misc]
-    name = _name("Team", "Enter a name for the team.")
+    name = _name("Team name", "Enter a name for the team.")
 
 
 class _Day(DateField):  # type: ignore[misc]
