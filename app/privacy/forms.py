@@ -11,15 +11,8 @@ from app.web.fields import count_in, day_in, flaw_of
 
 def months_and_days(values: MultiDict[str, str]) -> tuple[int | None, int | None]:
     """The rule in a form or query string; None for an empty field. Raises Rejected with the field."""
-    return number_in(values, "months"), number_in(values, "media_days")
-
-
-def number_in(values: MultiDict[str, str], field: str) -> int | None:
-    """The whole number in a field; None if it is empty. Raises Rejected with the field."""
-    try:
-        return count_in(values.get(field, ""), field=field)
-    except Rejected:
-        raise Rejected("Enter a whole number, such as 60, or leave this empty.", field=field) from None
+    months, days = (count_in(values.get(name, ""), field=name) for name in ("months", "media_days"))
+    return months, days
 
 
 def hold_of_form() -> tuple[str, datetime | None]:

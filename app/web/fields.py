@@ -49,7 +49,7 @@ def count_in(text: str, *, field: str) -> int | None:
     if not typed:
         return None
     if not _COUNT.match(typed):
-        raise Rejected("must be a whole number without a sign, such as 12, or empty", field=field)
+        raise Rejected("Enter a whole number, such as 12, or leave this empty.", field=field)
     return int(typed)
 
 

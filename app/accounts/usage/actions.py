@@ -74,7 +74,7 @@ def set_quota(
     """Limits per calendar month; None: no limit. Raises Rejected naming the field. Audited."""
     for name, value in (("interviews", interviews), ("minutes", minutes)):
         if value is not None and not 1 <= value <= MOST:
-            raise Rejected(f"must be empty or a whole number from 1 to {MOST:,}", field=name)
+            raise Rejected(f"Enter a whole number from 1 to {MOST:,}, or leave this empty.", field=name)
     quota = queries.quota_of(organization.id)
     if quota is None:
         quota = UsageQuota(organization_id=organization.id)

@@ -91,7 +91,7 @@ def renew(link: FlowLink, *, by: TeamMember) -> None:
 def limit(link: FlowLink, *, expires_at: datetime | None, most: int | None, by: TeamMember) -> None:
     """Set until when the link works and for how many interviews; None for no limit. Raises Rejected with the field."""
     if most is not None and not 1 <= most <= MOST:
-        raise Rejected(f"must be a whole number from 1 to {MOST}, or empty", field="most")
+        raise Rejected(f"Enter a whole number from 1 to {MOST:,}, or leave this empty.", field="most")
     if (link.expires_at, link.most) != (expires_at, most):
         link.expires_at, link.most = expires_at, most
         _note(link, "flow.link_limited", by=by, until=expires_at.isoformat() if expires_at else None, most=most)

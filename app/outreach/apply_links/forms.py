@@ -42,6 +42,6 @@ def limits_of_request() -> tuple[datetime | None, int | None]:
     day = request.form.get("until", "").strip()
     last = day_in(day) if day else None
     if day and last is None:
-        raise Rejected("must be a date such as 2026-01-31, or empty", field="until")
+        raise Rejected("Enter a date such as 2026-01-31, or leave this empty.", field="until")
     end = datetime.combine(last, time(), UTC) + timedelta(days=1) if last else None
     return end, count_in(request.form.get("most", ""), field="most")

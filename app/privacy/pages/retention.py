@@ -16,8 +16,9 @@ from app.legal_holds import actions as legal_holds
 from app.legal_holds.models import Held
 from app.legal_holds.queries import hold_for, hold_on, holds_of
 from app.privacy import idle, retention
-from app.privacy.forms import hold_of_form, months_and_days, number_in
+from app.privacy.forms import hold_of_form, months_and_days
 from app.privacy.pages.erasure import TYPED, pages
+from app.web.fields import count_in
 
 MOST = 100
 
@@ -73,7 +74,7 @@ def set_decision_months() -> AnyResponse | tuple[str, int]:
     require_admin()
     member = current_member()
     try:
-        months = number_in(request.form, "decision_months")
+        months = count_in(request.form.get("decision_months", ""), field="decision_months")
         retention.check_decisions(months)
     except Rejected as refusal:
         rule = idle.rule_of(member.organization_id)
@@ -127,7 +128,7 @@ def release_hold(hold_id: str) -> AnyResponse:
     hold = hold_for(member.organization, hold_id)
     changed = legal_holds.release(hold, by=member)
     db.session.commit()
-    words = "The legal hold was released. The usual rules apply again."
+    words = "The legal hold was released. The usual rules apply again, unless there is another hold."
     flash(words if changed else "This legal hold was already released.", "good" if changed else "info")
     return redirect(url_for("privacy.retention_rule", _anchor="holds"), 303)
 
