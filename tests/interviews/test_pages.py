@@ -127,7 +127,23 @@ def test_booking_gives_the_link_to_pass_on(owner: Person, colleague: Person, mak
         f"http://localhost/interview/api/{flow.id}/{interview.id}?assignedRecruiterId={colleague.member.id}"
         in shown.text
     )
-    assert "appears on the web platform" in words_of(shown)
+    assert "Interview created. The candidate is in the list of candidates." in words_of(shown)
+
+
+@pytest.mark.parametrize(
+    ("kind", "address", "why"),
+    [
+        (InterviewType.GENERAL, "mary@candidate.example", "the flow is not for recruitment"),
+        (InterviewType.RECRUITMENT, "", "you entered no email address"),
+    ],
+)
+def test_booking_says_why_there_is_no_candidate(
+    owner: Person, make_flow: Made, kind: InterviewType, address: str, why: str
+) -> None:
+    given = {"interview_flow_id": make_flow(interview_type=kind).id, "interviewee_email_address": address}
+    shown = owner.browser.post("/interviews/new", data=given, follow_redirects=True)
+    assert f"No candidate was added, because {why}." in words_of(shown)
+    assert "No candidates" in words_of(owner.browser.get("/candidates"))
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ class Booked(NamedTuple):
 
     @property
     def hint(self) -> str:
-        """As ``hint_for``."""
+        """Whether the interview will show on the platform, and if not, why."""
         return _hint(self.flow.interview_type, email=self.email, is_test=self.is_test, scenario=self.scenario)
 
 
@@ -162,12 +162,6 @@ def let_out(candidate_id: str) -> None:
     """Show all interviews of the candidate in lists again."""
     theirs = sa.update(Interview).where(Interview.candidate_id == candidate_id, Interview.quarantined_at.is_not(None))
     db.session.execute(theirs.values(quarantined_at=None))
-
-
-def hint_for(interview: Interview) -> str:
-    """Whether the interview will show on the platform, and if not, why."""
-    kind, email = interview.flow.interview_type, interview.interviewee_email_address
-    return _hint(kind, email=email, is_test=interview.is_test, scenario=interview.scenario)
 
 
 def _hint(kind: InterviewType | None, *, email: str | None, is_test: bool, scenario: str | None) -> str:

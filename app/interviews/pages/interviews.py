@@ -21,7 +21,7 @@ from app.accounts.models import Role, TeamMember
 from app.accounts.queries import members_of
 from app.core.db import db
 from app.core.errors import Conflict, GatewayError, Rejected
-from app.flows.models import FlowStatus, Right
+from app.flows.models import FlowStatus, InterviewType, Right
 from app.flows.queries import FlowFilter, flow_to_change, flows_seen_by, titles_seen_by
 from app.interviews import actions, archive, queries
 from app.interviews.feedback import ratings_seen_by
@@ -112,10 +112,18 @@ def book() -> AnyResponse | tuple[str, int]:
     if wrong or interview is None:
         form.blame(wrong)
         return _booking(form), 422
-    interview_id, hint = interview.id, actions.hint_for(interview)
+    interview_id, words = interview.id, _with_candidate(interview)
     db.session.commit()
-    flash(f"Interview created. {hint}", "good")
+    flash(f"Interview created. {words}", "good")
     return redirect(url_for("interviews.show", interview_id=interview_id), 303)
+
+
+def _with_candidate(interview: Interview) -> str:
+    if interview.flow.interview_type is not InterviewType.RECRUITMENT:
+        return "No candidate was added, because the flow is not for recruitment."
+    if not interview.interviewee_email_address:
+        return "No candidate was added, because you entered no email address."
+    return "The candidate is in the list of candidates."
 
 
 def _booked(member: TeamMember, values: dict[str, Any]) -> Interview:
