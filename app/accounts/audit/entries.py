@@ -147,8 +147,8 @@ WORDS = {
     "webhook.dismissed": "Dismissed an event",
     "notices.channel_added": "Added a channel in Slack or Teams",
     "notices.channel_changed": "Changed a channel in Slack or Teams",
-    "notices.channel_on": "Switched on a channel in Slack or Teams",
-    "notices.channel_off": "Switched off a channel in Slack or Teams",
+    "notices.channel_on": "Turned on a channel in Slack or Teams",
+    "notices.channel_off": "Turned off a channel in Slack or Teams",
     "notices.channel_tested": "Sent a test notice to Slack or Teams",
     "notices.channel_removed": "Removed a channel in Slack or Teams",
 }
@@ -161,7 +161,7 @@ GROUPS = {
     "flow": "Flows",
     "interview": "Interviews and recordings",
     "candidate": "Candidates",
-    "own_page": "Actions of candidates",
+    "own_page": "Candidate actions",
     "webhook": "Webhooks, Slack and Teams",
     "audit": "Audit log",
 }

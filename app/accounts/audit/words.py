@@ -32,7 +32,7 @@ LABELS = {
     "assessments": "ratings",
     "backup_of": "time of the backup",
     "because": "reason",
-    "codes": "codes for the own page",
+    "codes": "codes for the candidate's own page",
     "letters": "emails",
     "old_ends": "old key expires",
     "released": "held events released",
