@@ -242,7 +242,7 @@ def test_three_scorings_agree_or_there_is_no_score(values, score, is_unstable):
 
 def test_scorings_too_far_apart_say_so():
     evidence, _ = wavering(4.5, 3.0, 3.5)
-    assert evidence.reason == "3 scorings gave 3.0, 3.5 and 4.5, which is too far apart"
+    assert evidence.reason == "3 scorings gave 3.0, 3.5 and 4.5, which are too far apart"
 
 
 def test_a_cap_hides_no_disagreement():
@@ -294,9 +294,9 @@ def test_an_own_criterion_is_scored_by_the_same_rules(values, value, is_unstable
     [
         ((5, 4.4, 5), 90, 5.0, "said so"),
         ((0, 1.0, 0), 90, 0.0, "said so"),
-        ((5, 5, 0), 90, None, "3 scorings gave 0.0, 5.0 and 5.0, which is too far apart"),
+        ((5, 5, 0), 90, None, "3 scorings gave 0.0, 5.0 and 5.0, which are too far apart"),
         ((5, None, None), 90, None, "said so"),
-        ((5, 5, 5), 20, None, "too little was said for a yes"),
+        ((5, 5, 5), 20, None, "too little was said to score this as a yes"),
         ((0, 0, 0), 20, 0.0, "said so"),
     ],
 )

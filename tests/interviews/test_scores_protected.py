@@ -222,7 +222,7 @@ def test_a_stable_score_has_no_mark_and_shows_its_rounds(app: Flask, owner: Pers
 def test_scorings_too_far_apart_give_null_with_the_reason(app: Flask, owner: Person, mary: Interview) -> None:
     interview, _heard = scored(app, mary, 1.0, 4.9, 3.0)
     page = words_of(owner.browser.get(f"/interviews/{interview.id}"))
-    assert "3 scorings gave 1.0, 3.0 and 4.9, which is too far apart." in page
+    assert "3 scorings gave 1.0, 3.0 and 4.9, which are too far apart." in page
     answer = owner.api("GET", f"/v1/interviews/{interview.id}").json
     assert answer is not None
     assert set(answer["interview_data"]["scores"].values()) == {None}

@@ -145,7 +145,7 @@ def _agreed(checked: Sequence[Evidence], *, cap: float) -> Evidence:
         return replace(next(one for one in checked if one.value is None), rounds=rounds if values else ())
     spread = round(max(values) - min(values), 1)
     if spread > WIDEST:
-        reason = f"{len(values)} scorings gave {_listed(values)}, which is too far apart"
+        reason = f"{len(values)} scorings gave {_listed(values)}, which are too far apart"
         return Evidence(
             checked[0].score, None, NOT_ASSESSED, checked[0].source, reason, rounds=rounds, is_unstable=True
         )
@@ -162,7 +162,9 @@ def _answered(checked: Sequence[Evidence], *, cap: float) -> Evidence:
     clear = [one if one.value is None else replace(one, value=HIGHEST * (one.value >= HIGHEST / 2)) for one in checked]
     agreed = _agreed(clear, cap=HIGHEST)
     if agreed.value == HIGHEST > cap:
-        return replace(agreed, value=None, method=NOT_ASSESSED, reason="too little was said for a yes", quotes=())
+        return replace(
+            agreed, value=None, method=NOT_ASSESSED, reason="too little was said to score this as a yes", quotes=()
+        )
     return agreed
 
 
@@ -177,6 +179,6 @@ def _fluency(fluency: Fluency | None, *, cap: float) -> Evidence:
         return Evidence(FLUENCY, None, NOT_ASSESSED, "word times", reason)
     reason = (
         f"{fluency.seconds:.0f} s of answers: {fluency.pace:.0f} words a minute,"
-        f" {100 * fluency.share:.0f}% of the time in words, {fluency.run:.1f} words between pauses"
+        f" {100 * fluency.share:.0f}% of the time spent speaking, {fluency.run:.1f} words between pauses"
     )
     return Evidence(FLUENCY, round(min(fluency.score, cap), 1), MEASURED, "word times", reason)
