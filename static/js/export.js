@@ -53,7 +53,7 @@ export default function save(form) {
       hand(await read(answer), name);
       note.textContent = "The file is in your downloads.";
     } catch {
-      note.textContent = stop.signal.aborted ? "Canceled. No file was saved." : "The connection was lost and no file was saved. Try again.";
+      note.textContent = stop.signal.aborted ? "Cancelled. No file was saved." : "The connection was lost and no file was saved. Try again.";
     } finally {
       stop = null;
       start.disabled = false;

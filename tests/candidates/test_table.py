@@ -423,9 +423,9 @@ def test_the_page_says_whom_filter_and_right_leave_out(
 ) -> None:
     plain, narrowed = (text_of(owner.browser.get(f"/candidates{query}")) for query in ("", "?score_from=4"))
     assert "Export 3 candidates as CSV" in plain
-    assert "The export has" not in plain
+    assert "The export includes" not in plain
     assert "Export 1 candidate as CSV" in narrowed
-    assert "The export has 1 of 3 candidates. The filter excludes 2." in narrowed
+    assert "The export includes 1 of 3 candidates. The filter excludes 2." in narrowed
     other = make_flow(team_id=add_team(owner.organization, "Other", by=None).id)
     dan = make_candidate("dan@e.com", flow=other, first_name="Dan")
     given = {"flow_id": other.id, "member_id": colleague.member.id, "by_id": owner.member.id}
@@ -433,7 +433,7 @@ def test_the_page_says_whom_filter_and_right_leave_out(
     db.session.commit()
     page = text_of(colleague.browser.get("/candidates"))
     assert "Export 3 candidates as CSV" in page
-    assert "The export has 3 of 4 candidates. 1 is left out because you can only view their flow." in page
+    assert "The export includes 3 of 4 candidates. 1 is left out because you can only view their flow." in page
     refused = post(colleague, id=[three["Bob"], dan.id], kind="export")
     assert refused.status_code == 422
     assert "You cannot export 1 of the 2 selected candidates" in text_of(refused)

@@ -319,7 +319,7 @@ def test_with_a_mail_server_people_are_mailed_unless_one_says_otherwise(
     assert re.search(r"<button[^>]*>Invite and email 2 candidates</button>", seen)
     assert "2 of 2 invited" in owner.browser.post("/candidates/invite/send", data=form_of(seen)).text
     seen = the_list(owner, flow.id, "cy@e.com").text
-    assert "1 candidate will get a link" in seen
+    assert "1 link will be created" in seen
     assert re.search(r"<button[^>]*>Create 1 link</button>", seen)
     done = owner.browser.post("/candidates/invite/send", data=form_of(seen)).text
     assert "1 of 1 link created" in done
@@ -332,7 +332,7 @@ def test_an_address_of_other_letters_is_invited_once_too(owner: Person, make_flo
     flow, rows = make_flow(), "Übel@e.com\nbo@e.com"
     owner.browser.post("/candidates/invite/send", data=form_of(the_list(owner, flow.id, rows).text))
     again = the_list(owner, flow.id, rows).text
-    assert "0 candidates will get a link" in again
+    assert "0 links will be created" in again
     assert again.count("Already invited on") == 2
 
 

@@ -33,7 +33,7 @@ def title_of(run: BulkChange) -> str:
         Kind.UNTAG: f"Remove the tag “{run.value}”",
         Kind.REVIEWED: "Mark as reviewed",
     }
-    return words.get(Kind(run.kind), "Mark as to review")
+    return words.get(Kind(run.kind), "Mark as “To review”")
 
 
 @pages.app_context_processor
