@@ -103,7 +103,8 @@ def set_meaning(organization: Organization, column_id: str, meaning: str, *, by:
     wanted = _meaning(meaning)
     if column.purpose is not None and wanted is not Meaning.OPEN:
         raise Rejected(
-            f"Parley itself moves candidates to “{column.name}”, so its meaning is always “open”.", field="meaning"
+            f"Parley itself moves candidates to “{column.name}”, so the meaning of this status is always “open”.",
+            field="meaning",
         )
     if column.meaning == wanted:
         return
@@ -141,7 +142,8 @@ def remove(organization: Organization, column_id: str, *, into: str, by: TeamMem
     column = _one(columns, column_id)
     if column.purpose is not None:
         raise Rejected(
-            f"“{column.name}” is used by interviews, so it cannot be removed. Rename it instead.", field="into"
+            f"Parley itself moves candidates to “{column.name}”, so this status cannot be removed. Rename it instead.",
+            field="into",
         )
     there = sa.select(Candidate).where(Candidate.organization_id == organization.id, Candidate.status == column.name)
     in_order = there.order_by(Candidate.id).with_for_update(key_share=True)  # as bulk changes do

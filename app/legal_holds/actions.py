@@ -27,7 +27,7 @@ def place(kind: Held, subject_id: str, *, reason: str, ends_at: datetime | None,
     if len(words) > LONGEST_REASON:
         raise Rejected(f"The reason has {len(words)} characters. The maximum is {LONGEST_REASON}.", field="reason")
     if ends_at is not None and ends_at <= clock.now():
-        raise Rejected("Choose today or a later day, or no last day.", field="ends")
+        raise Rejected("Choose today or a later day, or leave this empty.", field="ends")
     if hold_on(subject_id) is not None:
         raise Conflict("This is already under a legal hold.")
     hold = LegalHold(

@@ -146,7 +146,7 @@ def state_of_link(interview: Interview, post: Post) -> LinkState:
 def cannot_extend(interview: Interview | None) -> str | None:
     """Why the link cannot be extended, as a sentence; None if it can."""
     if interview is None:
-        return "There is no interview whose link could be extended."
+        return "There is no interview whose link can be extended."
     if interview.withdrawn_at is not None or interview.has_declined:
         return "The candidate has declined or withdrawn."
     if interview.stage not in {Stage.CREATED, Stage.RUNNING, Stage.ABANDONED}:

@@ -23,5 +23,5 @@ def hold_of_form() -> tuple[str, datetime | None]:
         raise Rejected(flaw, field="reason")
     day = day_in(ends) if ends else None
     if ends and day is None:
-        raise Rejected("Enter a last day such as 2026-01-31, or none.", field="ends")
+        raise Rejected("Enter a last day such as 2026-01-31, or leave this empty.", field="ends")
     return reason, datetime.combine(day, time(), UTC) + timedelta(days=1) if day else None

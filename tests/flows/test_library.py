@@ -290,7 +290,9 @@ def test_what_has_no_room_is_named(colleague: Person) -> None:
     full = {f"questions-{number}": f"Typed {number}?" for number in range(18)}
     typed = _typed(colleague, insert="yes", bank_question=[one.id for one in _bank()], **full)
     said = colleague.browser.post("/flows/new", data=typed).text
-    assert "2 questions were added from the bank. 1 question was left out: a flow has at most 20 questions." in said
+    assert (
+        "2 questions were added from the bank. 1 question was left out: a flow can have at most 20 questions." in said
+    )
 
 
 def test_a_question_of_the_editor_is_saved_to_the_bank(colleague: Person, make_flow: Made) -> None:

@@ -58,7 +58,9 @@ def _inserted(form: FlowForm, texts: Sequence[str]) -> str:
         return "No questions were added from the bank."
     words = [f"{_questions(min(len(wanted), len(free)))} added from the bank."]
     if len(wanted) > len(free):
-        words.append(f"{_questions(len(wanted) - len(free))} left out: a flow has at most {MOST_QUESTIONS} questions.")
+        words.append(
+            f"{_questions(len(wanted) - len(free))} left out: a flow can have at most {MOST_QUESTIONS} questions."
+        )
     if len(wanted) < len(texts):
         words.append(f"{_questions(len(texts) - len(wanted))} already in the flow.")
     return " ".join(words)

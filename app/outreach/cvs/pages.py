@@ -130,7 +130,7 @@ def confirm(upload_id: str) -> Answer:
     found = queries.upload_to_change(current_member(), upload_id)
     files = queries.files_of(found)
     if any(row.state in UNREAD for row in files):
-        flash("Some files are still being read. Check the candidates when all have been read.", "warn")
+        flash("Some files are still being read. Check the candidates when all files have been read.", "warn")
         return redirect(url_for("cvs.show", upload_id=upload_id), 303)
     to_check = [row for row in files if row.state in TO_CHECK]
     typed = typed_values(to_check, request.form)

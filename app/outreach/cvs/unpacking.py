@@ -23,7 +23,7 @@ TOO_LARGE = "This file is larger than 10 MiB. Save a smaller version of it, and 
 LOCKED = "This file is protected by a password. Save it without a password, then upload it again."
 NESTED = "Parley does not open a ZIP inside a ZIP. Upload this one separately."
 BOMB = "This file was not opened because it would expand to more than 100 times its size. No normal CV does that."
-DAMAGED = "This file is damaged inside the ZIP. Upload it separately."
+DAMAGED = "This file inside the ZIP is damaged. Upload it separately."
 IS_ZIP = b"PK\x03\x04"
 
 

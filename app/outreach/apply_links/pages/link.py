@@ -96,7 +96,7 @@ def limit(flow_id: str) -> Response:
         actions.limit(link, expires_at=until, most=most, by=current_member())
     except Rejected as refusal:
         db.session.rollback()
-        named = {"until": "Last day", "most": "Number of interviews"}[refusal.field or "most"]
+        named = {"until": "Last day (UTC)", "most": "Maximum number of interviews"}[refusal.field or "most"]
         return _back(flow_id, f"Nothing was changed. {named}: {refusal.message}", "bad")
     db.session.commit()
     return _back(flow_id, "The limits of the apply link were saved.")
