@@ -243,7 +243,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
             return self.criteria.arrange(pressed["criterion"])
         if pressed.get("accent_instead"):
             self.accent.data = pressed["accent_instead"]
-            return "The accent color was replaced. The flow is not saved yet."
+            return "The accent color was replaced."
         if "more" in pressed:
             self.grow(by=MORE)
             return "More question fields were added."

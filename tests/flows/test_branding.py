@@ -66,6 +66,7 @@ def test_a_color_that_cannot_be_read_is_refused_with_the_nearest_one(owner: Pers
     assert (seen.status_code, "#ffd400 is too light to read on a light page" in seen.text) == (422, True)
     assert f'name="accent_instead" value="{nearest}"' in re.sub(r"\s+", " ", seen.text)
     taken = owner.browser.post(f"/flows/{flow.id}/edit", data=_typed(owner, accent="#ffd400", accent_instead=nearest))
+    assert taken.text.count("The flow is not saved yet.") == 1
     assert f'value="{nearest}"' in taken.text
     assert owner.browser.post(f"/flows/{flow.id}/edit", data=_typed(owner, accent=nearest)).status_code == 303
     assert db.session.query(InterviewFlow).one().accent == nearest
