@@ -182,14 +182,14 @@ def test_everything_is_there_after_an_upgrade(before: Before, upgraded: tuple[st
     now = _rows(before.data)
     assert set(now["alembic_version"]) == {(migrate.head(),)}
     lost = [
-        (table, key, column)
+        f"{table} {key}: {column} was {value!r}, now {now[table].get(key, {}).get(column, 'missing')!r}"
         for table, rows in before.rows.items()
         if table != "alembic_version"
         for key, row in rows.items()
         for column, value in row.items()
         if now[table].get(key, {}).get(column, object()) != value
     ]
-    assert lost == []
+    assert not lost, "\n".join(lost)
     after = _read(url, before)
     links = [shown["interview_data"].pop("audio_url") for shown in (after, before.result)]  # signed for a time
     assert after == before.result
