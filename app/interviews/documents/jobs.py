@@ -20,7 +20,7 @@ LEASE = timedelta(minutes=3)
 """Longer than reading may take."""
 LOOKS_AGAIN = 0.25
 """Seconds until the processing looks again whether another worker has read a document."""
-BROKEN_OFF = "reading it stopped unexpectedly three times"
+BROKEN_OFF = "reading the document stopped unexpectedly three times"
 
 
 _READING = claims.Work(

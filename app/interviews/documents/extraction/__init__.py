@@ -64,7 +64,7 @@ def extract(content: bytes, content_type: str, *, language: str, limits: Limits 
             start_new_session=True,
         )
     except subprocess.TimeoutExpired:
-        raise GatewayError("reading it takes too long", retryable=False) from None
+        raise GatewayError("reading the document took too long", retryable=False) from None
     except OSError as error:
         raise GatewayError("the reading process could not be started", retryable=True) from error
     return _understood(done.stdout, done.returncode)
@@ -74,7 +74,9 @@ def _understood(answer: bytes, status: int) -> Extracted:
     try:
         reply = json.loads(answer[:_LARGEST_ANSWER])
     except ValueError:
-        raise GatewayError(f"reading it takes too much time or memory (status {status})", retryable=False) from None
+        raise GatewayError(
+            f"reading the document took too much time or memory (status {status})", retryable=False
+        ) from None
     if "error" in reply:
         raise GatewayError(str(reply["error"]), retryable=False)
     return Extracted(text=str(reply["text"]), whole=bool(reply["whole"]))

@@ -107,10 +107,10 @@ def pdf(content: bytes, *, most_pages: int) -> Iterator[str]:
     try:
         reader = PdfReader(io.BytesIO(content))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise Unreadable("it is protected by a password")
+            raise Unreadable("the document is protected by a password")
         pages = len(reader.pages)
     except PdfReadError:
-        raise Unreadable("it is damaged") from None
+        raise Unreadable("the document is damaged") from None
     for number in range(min(pages, most_pages)):
         with contextlib.suppress(PdfReadError):  # skip a damaged page
             yield reader.pages[number].extract_text()
@@ -186,9 +186,9 @@ def read(kind: str, content: bytes, *, language: str, most: int, most_pages: int
     except Unreadable as error:
         return {"error": str(error)}
     except (OutOfTime, MemoryError, RecursionError):
-        return {"error": "reading it takes too much time or memory"}
+        return {"error": "reading the document took too much time or memory"}
     except Exception as error:  # noqa: BLE001 - a hostile document may fail in any way; only the error's name is shown
-        return {"error": f"it is damaged ({type(error).__name__})"}
+        return {"error": f"the document is damaged ({type(error).__name__})"}
     return {"text": text, "whole": whole}
 
 
