@@ -208,7 +208,7 @@ def test_the_report_says_how_each_score_was_judged(owner: Person, colleague: Per
         "support a person's decision",
         "Likes to help people.",
         "“I like to help people” at 1:05",
-        "Judged by scripted: said so",
+        "Scored by scripted: said so",
         "Not assessed",
         "Worth a second talk.",
         "3.5 out of 5",

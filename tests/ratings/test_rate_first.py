@@ -125,7 +125,7 @@ def test_scores_can_be_shown_without_rating_which_is_recorded_once(
 def test_a_rating_that_no_one_can_compare_needs_no_reason_yet(owner: Person, scored: Scored) -> None:
     interview = scored()
     page = words_of(owner.browser.get(f"/interviews/{interview.id}/scorecard"))
-    assert "You see the scores after you have saved a rating" in page
+    assert "You will see the scores after you save a rating" in page
     assert rate(owner, interview, skills_value="0.5").status_code == 303
     assert "explain why" in words_of(owner.browser.get(f"/interviews/{interview.id}/scorecard"))
     assert rate(owner, interview, skills_value="0.5").status_code == 422, "now the score can be read"
@@ -290,7 +290,7 @@ def test_a_difference_is_explained_after_both_are_known(owner: Person, viewer: P
     given = {"skills_reason": "Led\r\nfive people.", "motivation_reason": "x", "overall_reason": ""}
     assert owner.browser.post(f"{base}/reasons", data=given).location.endswith("#scorecard")
     shown = owner.browser.get(base)
-    assert "Why it differs from the score: Led five people." in words_of(shown)
+    assert "Why this rating differs from the score: Led five people." in words_of(shown)
     assert '<details class="differences" open>' in shown.text, "one is still missing"
     reasons = {row.competence: row.reason for row in db.session.scalars(sa.select(Assessment))}
     assert reasons == {"skills": "Led\nfive people.", "motivation": None, "overall": None}

@@ -175,7 +175,7 @@ def _listed(values: Sequence[float]) -> str:
 
 def _fluency(fluency: Fluency | None, *, cap: float) -> Evidence:
     if fluency is None:
-        reason = "needs 60 s of answers with timed words, in a language whose usual pace is known"
+        reason = "this score needs at least 60 s of answers with word timings, in a language whose usual pace is known"
         return Evidence(FLUENCY, None, NOT_ASSESSED, "word times", reason)
     reason = (
         f"{fluency.seconds:.0f} s of answers: {fluency.pace:.0f} words a minute,"
