@@ -196,16 +196,16 @@ def revoke(interview_id: str) -> AnyResponse:
     write_audit(member.organization, action="recordings.revoked", subject=row_id, by=member, details={})
     db.session.commit()  # access ends here, even if deleting the bytes fails
     if not is_over:
-        flash("Access is revoked. The interview is still in progress. Its files are deleted when it ends.", "good")
+        flash("Access to the recordings is revoked. They will be deleted when the interview ends.", "good")
         return answer
     try:
         recordings.destroy(row_id, storage=gateways.current().storage)
     except GatewayError:
-        flash("Access is revoked. The files could not be deleted yet. Parley will retry.", "warn")
+        flash("Access to the recordings is revoked. The files could not be deleted yet. Parley will retry.", "warn")
         return answer
     recordings.bytes_gone(row_id)
     db.session.commit()
-    flash("Recordings deleted. Transcript and scores are kept.", "good")
+    flash("The recordings were deleted. The transcript, summary and scores are kept.", "good")
     return answer
 
 
