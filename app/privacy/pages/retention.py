@@ -142,7 +142,7 @@ def _restored(kind: Held, case_id: str) -> AnyResponse:
             "good",
         )
     else:
-        flash("This is no longer in quarantine.", "info")
+        flash(f"The {kind.value} is no longer in quarantine.", "info")
     return redirect(url_for("privacy.retention_rule", _anchor="quarantine"), 303)
 
 
