@@ -53,7 +53,7 @@ def pdf_of(html: str, *, limits: Limits | None = None, with_system_fonts: bool =
             start_new_session=True,
         )
     except subprocess.TimeoutExpired:
-        raise GatewayError(f"Creating the PDF takes too long. {BROWSER_INSTEAD}.", retryable=False) from None
+        raise GatewayError(f"Creating the PDF took too long. {BROWSER_INSTEAD}.", retryable=False) from None
     except OSError as error:
         raise GatewayError(f"The PDF could not be created right now. {BROWSER_INSTEAD}.", retryable=True) from error
     if done.stdout.startswith(b"%PDF-"):
