@@ -180,8 +180,8 @@ def test_the_log_is_narrowed_to_an_endpoint(owner, endpoint, delivery, make_flow
     db.session.commit()
     page = owner.browser.get(f"/webhooks/again?endpoint_id={endpoint.id}").text
     assert ALL in page
-    assert "Replay 1 event" in page
-    assert "None of these events" in owner.browser.get(f"/webhooks/again?endpoint_id={other.id}").text
+    assert "Replay 1 delivery" in page
+    assert "None of these deliveries" in owner.browser.get(f"/webhooks/again?endpoint_id={other.id}").text
 
 
 def test_the_dashboard_counts_a_failing_endpoint_for_administrators_alone(owner, colleague, endpoint):

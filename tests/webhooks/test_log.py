@@ -97,13 +97,13 @@ def test_what_the_filter_finds_is_sent_again_after_a_look_and_once(owner: Person
     browser = owner.browser
     assert "/webhooks/again?state=exhausted" in browser.get("/webhooks?state=exhausted").text
     page = browser.get("/webhooks/again?state=exhausted")
-    assert "Events in the log 3 Can be replayed 1" in words_of(page)
+    assert "Deliveries in the log 3 Can be replayed 1" in words_of(page)
     found = re.search(r'name="as_of" value="([^"]+)"', page.text)
     assert found is not None
     form = {"state": "exhausted", "as_of": html.unescape(found.group(1))}
     assert lost.state is DeliveryState.EXHAUSTED, "looking sends nothing"
     answer = browser.post("/webhooks/again", data=form, follow_redirects=True)
-    assert "1 event is being replayed" in words_of(answer)
+    assert "1 delivery is being replayed" in words_of(answer)
     db.session.expire_all()
     assert [one.state.value for one in (lost, fine, old, emptied)] == ["pending", "delivered", "exhausted", "exhausted"]
     assert (lost.attempts, lost.finished_at) == (0, None)

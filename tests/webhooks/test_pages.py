@@ -61,7 +61,7 @@ def test_the_log_is_narrowed_by_flow_and_state(owner, delivery, make_flow):
 
 def test_one_delivery_shows_its_body_and_attempts_as_plain_text(owner, delivery):
     page = owner.browser.get(f"/webhooks/deliveries/{delivery.id}").text
-    for text in ("500", "0.25", "93.184.215.14", "the receiver responded with 500", delivery.event_id):
+    for text in ("500", "0.25", "93.184.215.14", "The receiver responded with 500", delivery.event_id):
         assert text in page
     assert "&lt;script&gt;oops" in page
     assert "<script>oops" not in page
@@ -168,7 +168,9 @@ def test_a_range_of_a_flow_is_sent_again(owner, delivery):
     ended(delivery, DeliveryState.EXHAUSTED)
     since = queries.present().strftime("%Y-%m-%dT00:00")
     data = {"flow": delivery.flow_id, "since": since, "failed_only": "yes"}
-    assert "1 event is being replayed" in owner.browser.post("/webhooks/resend", data=data, follow_redirects=True).text
+    assert (
+        "1 delivery is being replayed" in owner.browser.post("/webhooks/resend", data=data, follow_redirects=True).text
+    )
 
 
 @pytest.mark.parametrize(

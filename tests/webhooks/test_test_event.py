@@ -75,7 +75,7 @@ def test_a_receiver_that_is_not_there_is_told_and_noted(owner, flow, receiver):
     page = send(owner, flow)
     assert page.status_code == 200
     assert "The event was not delivered" in page.text
-    assert "not signed because there is no secret" in page.text
+    assert "not signed because this flow has no secret" in page.text
     entry = db.session.query(AuditEntry).filter_by(action="webhook.tested").one()
     assert entry.details["answer"] in {"connect", "forbidden_address"}
 

@@ -55,7 +55,7 @@ def resend_chosen(organization: Owner, chosen: sa.Select[Any], *, about: Mapping
     )
     ids = list(db.session.scalars(able.order_by(Delivery.sequence, Delivery.id).limit(MOST_AT_ONCE + 1)))
     if len(ids) > MOST_AT_ONCE:
-        raise Rejected("This range has more than 10,000 events. Choose a shorter one.", field="since")
+        raise Rejected("This range has more than 10,000 deliveries. Choose a shorter one.", field="since")
     count = _begin_again(ids, now)
     if count:
         note(organization.id, "webhook.range_resent", organization.id, by=None, filter=about, events=count)
@@ -74,7 +74,7 @@ def resend_range(
     _only_admins(by)
     now = queries.present()
     if since < now - REACH:
-        raise Rejected("You can replay events of the last 30 days only. Choose a later start.", field="since")
+        raise Rejected("You can replay deliveries of the last 30 days only. Choose a later start.", field="since")
     endpoint = queries.endpoint_of(flow)
     if endpoint is not None and endpoint.disabled_at is not None:
         raise Conflict("The webhook endpoint is disabled. Enable it first.")
@@ -89,7 +89,7 @@ def resend_range(
     )
     rows = db.session.scalars(chosen.order_by(Delivery.sequence).limit(MOST_AT_ONCE + 1)).all()
     if len(rows) > MOST_AT_ONCE:
-        raise Rejected("This range has more than 10,000 events. Choose a shorter one.", field="since")
+        raise Rejected("This range has more than 10,000 deliveries. Choose a shorter one.", field="since")
     _again(rows, now)
     details = {"since": since.isoformat(), "until": until and until.isoformat(), "events": len(rows)}
     accounts.write_audit(by.organization, action="webhook.range_resent", subject=flow.id, by=by, details=details)
@@ -108,7 +108,7 @@ def resend_found(filters: LogFilter, *, as_of: datetime, by: TeamMember) -> int:
     chosen = queries.again(by, filters, as_of=as_of, reach=REACH).order_by(Delivery.sequence, Delivery.id)
     ids = list(db.session.scalars(chosen.limit(MOST_AT_ONCE + 1)))
     if len(ids) > MOST_AT_ONCE:
-        raise Rejected("More than 10,000 events match this filter. Narrow it by flow or date.")
+        raise Rejected("More than 10,000 deliveries match this filter. Narrow it by flow or date.")
     count = _begin_again(ids, now, ended_by=as_of)
     if count:
         narrowed = {name: str(value) for name, value in asdict(filters).items() if value}
@@ -152,7 +152,7 @@ def _refuse(delivery: Delivery, now: datetime) -> None:
         "A cancelled event cannot be sent.": delivery.state is DeliveryState.CANCELLED,
         "This event is being sent right now.": delivery.state is DeliveryState.SENDING,
         "This event is waiting for an earlier one. Replay that one.": delivery.state is DeliveryState.HELD,
-        "You can replay an event for 30 days after it was delivered or used all its attempts.": is_over,
+        "You can replay a delivery for 30 days after it succeeded or used all its attempts.": is_over,
     }
     for reason, holds in reasons.items():
         if holds:
@@ -201,4 +201,4 @@ def _change(delivery_id: str, expected: DeliveryState, **values: object) -> None
 
 def _only_admins(member: TeamMember | None) -> None:
     if member is not None and member.role is not Role.ADMIN:
-        raise Forbidden("Only administrators can replay events.")
+        raise Forbidden("Only administrators can replay deliveries.")

@@ -96,7 +96,7 @@ def resend(delivery_id: str) -> AnyResponse:
     delivery = queries.delivery_seen_by(current_member(), delivery_id)
     return done(
         lambda: actions.resend(delivery, by=current_member()),
-        "The event is being replayed.",
+        "The delivery is being replayed.",
         url_for("webhooks.show", delivery_id=delivery_id),
     )
 
@@ -196,7 +196,7 @@ def _app_url() -> str:
 
 @pages.get("/webhooks/again")
 def again() -> str:
-    """Confirmation page: how many of the events in the log would be sent again."""
+    """Confirmation page: how many of the deliveries in the log would be replayed."""
     require_admin()
     member, filters = current_member(), asked_for(request.args)
     as_of = queries.present()
@@ -230,12 +230,12 @@ def send_again() -> AnyResponse:
     if count:
         flash(_replayed(count), "good")
     else:
-        flash("There is nothing to replay: the events are already being sent, or cannot be sent.", "info")
+        flash("There is nothing to replay: the deliveries are already being sent, or cannot be sent.", "info")
     return back
 
 
 def _replayed(count: int) -> str:
-    return "1 event is being replayed." if count == 1 else f"{count} events are being replayed."
+    return "1 delivery is being replayed." if count == 1 else f"{count} deliveries are being replayed."
 
 
 def _as_of() -> datetime:
