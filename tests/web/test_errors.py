@@ -139,7 +139,7 @@ def test_pages_get_pages(probe, name, code):
 def test_the_heading_of_a_page_is_plain_words(probe, name, heading):
     page = probe("GET", f"/fail/{name}", headers={"Accept": "text/html"}).text
     assert f"<h1>{heading}</h1>" in page
-    assert f"<title>{heading} –" in page
+    assert f"<title>{heading} ·" in page
 
 
 def test_a_url_of_a_form_that_is_opened_as_a_page_says_what_to_do(probe):
