@@ -28,7 +28,7 @@ ROLES = [
     SelectChoice(
         Role.RECRUITER.value, "Recruiter: can create flows and interviews, and make decisions about candidates"
     ),
-    SelectChoice(Role.VIEWER.value, "Viewer: can view everything in their teams, but cannot change anything"),
+    SelectChoice(Role.VIEWER.value, "Viewer: can view their teams' flows and candidates, but cannot change anything"),
     SelectChoice(
         Role.ADMIN.value,
         "Administrator: can do what a recruiter can, and manage members, API keys, endpoints and retention",

@@ -54,7 +54,7 @@ def actions_of(person: Person) -> list[str]:
 
 def test_it_is_set_up_with_the_first_code_and_the_codes_are_shown_once(owner: Person) -> None:
     browser, other = owner.browser, owner.browser
-    assert "Setting it up takes a minute" in browser.get("/second-factor").text
+    assert "Setting up two-step sign-in takes about a minute" in browser.get("/second-factor").text
     assert browser.post("/second-factor/begin").status_code == 303
     db.session.refresh(owner.member)
     page = browser.get("/second-factor").text
