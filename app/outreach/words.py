@@ -52,8 +52,8 @@ def _invitation() -> Words:
             gettext("Your link: {link}"),
             gettext("It is for you alone and works until {until}."),
             gettext(
-                "If you need something different, for example more time or an interview with a person, that page tells "
-                "you how to ask for it."
+                "If you need something different, for example more time or an interview with a person, the page that "
+                "the link opens tells you how to ask for it."
             ),
         ),
     )
@@ -61,15 +61,15 @@ def _invitation() -> Words:
 
 def _reminder() -> Words:
     return Words(
-        gettext("Your interview with {organization} is waiting: {title}"),
+        gettext("Reminder: your interview with {organization} ({title})"),
         _paragraphs(
             gettext("Hello {name},"),
-            gettext("You have not started your interview with {organization} yet: {title}."),
+            gettext("You have not yet started your interview with {organization} ({title})."),
             gettext("Your link: {link}"),
             gettext("It is for you alone and works until {until}."),
             gettext(
-                "If you do not want to take part, you can say so on that page, and you will not receive any more "
-                "reminders."
+                "If you do not want to take part, you can say so on the page that the link opens, and you will not "
+                "receive any more reminders."
             ),
         ),
     )

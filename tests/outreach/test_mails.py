@@ -142,7 +142,7 @@ def test_the_plan_reminds_once_and_tells_of_the_end_once(ada: Interview, postbox
     with later(days=31):
         assert sweep() == 0
     assert steps_of(ada) == ["invitation", "reminder", "expiry"]
-    assert [mail.subject.split()[0] for mail in postbox.mails] == ["Your", "Your", "The"]
+    assert [mail.subject.split()[0] for mail in postbox.mails] == ["Your", "Reminder:", "The"]
     assert all(ada.id in mail.text for mail in postbox.mails)
 
 
@@ -551,7 +551,7 @@ def test_the_next_mail_of_an_interview_is_shown_and_tested_before_it_is_sent(
     assert "received an email within the last 24 hours" in owner.browser.get(path).text
     with later(days=2):
         assert f'href="{path}"' in owner.browser.get(f"/interviews/{ada.id}").text
-        assert "You have not started your interview" in frame_of(owner.browser.get(path).text)[1]
+        assert "You have not yet started your interview" in frame_of(owner.browser.get(path).text)[1]
         assert "on its way" in owner.browser.post(path, data={"test": "yes"}, follow_redirects=True).text
         send_due()
         assert (postbox.mails[-1].to, steps_of(ada)) == (owner.member.email, ["invitation"])

@@ -36,8 +36,8 @@ STARTERS = (
         Words(
             "Your interview: {title}",
             _text(
-                "I am following up on your interview with {organization} for {title}.",
-                "If you have questions, or if something keeps you from taking part, reply to this email.",
+                "I am following up on your interview with {organization} ({title}).",
+                "If you have questions, or if something is preventing you from taking part, reply to this email.",
             ),
         ),
     ),
@@ -48,7 +48,7 @@ STARTERS = (
         Words(
             "Next steps: {title}",
             _text(
-                "Thank you for your interview with {organization} for {title}. We would like to talk to you.",
+                "Thank you for your interview with {organization} ({title}). We would like to talk to you.",
                 "Please reply with two or three times that suit you this week or next.",
             ),
         ),
@@ -60,8 +60,8 @@ STARTERS = (
         Words(
             "Your application: {title}",
             _text(
-                "Thank you for your interview with {organization} and for the time you took.",
-                "We have decided not to continue with your application for {title}.",
+                "Thank you for taking the time to interview with {organization}.",
+                "We have decided not to continue with your application ({title}).",
                 "If you would like to know more, reply to this email. We wish you all the best.",
             ),
         ),
@@ -73,7 +73,7 @@ STARTERS = (
         Words(
             "Thank you for your interview: {title}",
             _text(
-                "Thank you for your interview with {organization} for {title}.",
+                "Thank you for your interview with {organization} ({title}).",
                 "We are reviewing your answers and will write to you as soon as we have decided.",
             ),
         ),
