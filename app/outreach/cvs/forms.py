@@ -14,7 +14,8 @@ FIELDS = ("email", "first_name", "last_name", "phone")
 class CvsForm(InviteForm):
     files = MultipleFileField(
         "CVs",
-        description=f"Up to {MOST_FILES} PDF, DOCX, RTF or TXT files of at most 10 MiB, or a ZIP of at most 200 MB.",
+        description=f"Up to {MOST_FILES} PDF, DOCX, RTF or TXT files of at most 10 MiB each, or a ZIP file of them. "
+        "At most 200 MB in total.",
         render_kw={"accept": ".pdf,.docx,.rtf,.txt,.zip", "multiple": True},
     )
 

@@ -20,7 +20,7 @@ from app.outreach.messages.queries import MOST_RECIPIENTS, LeftOut, Recipient
 from app.outreach.messages.words import PLACES
 from app.web import rate_limits
 
-NO_MAIL = "This installation cannot send email (SMTP_HOST is not set)."
+NO_MAIL = "This installation cannot send email. Ask your operator to set SMTP_HOST."
 TESTS_PER_MINUTE = 10
 
 
