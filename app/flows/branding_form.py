@@ -19,7 +19,7 @@ class BrandingForm(FlaskForm):  # type: ignore[misc]
     remove_logo = BooleanField("Remove the logo")
     accent = StringField(
         "Accent color",
-        description="For buttons and links. On dark pages, Parley lightens the color to give it enough contrast.",
+        description="For buttons and links. In dark mode, Parley lightens the color to give it enough contrast.",
         render_kw=limited("accent", placeholder="#0d655e", autocomplete="off", spellcheck="false"),
     )
 
