@@ -68,7 +68,7 @@ def deadlines() -> str | AnyResponse | tuple[str, int]:
     if form.validate_on_submit():
         actions.set_answer_days(member.organization, form.days_by_kind(), by=member)
         db.session.commit()
-        flash("The reply deadlines were saved. Open requests keep their due dates.", "good")
+        flash("The reply deadlines were saved. Open requests keep their deadlines.", "good")
         return redirect(url_for("candidate_requests.deadlines"), 303)
     return render_template("candidate_requests/deadlines.html", form=form), 422 if form.errors else 200
 
