@@ -17,10 +17,10 @@ FOR_ADMINS = [
     "Reply deadlines",
     "Retention",
     "API keys",
-    "Slack and Teams",
+    "Slack and Microsoft Teams",
     "Usage",
     "Audit log",
-    "Jobs",
+    "Background jobs",
 ]
 
 

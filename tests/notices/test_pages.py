@@ -69,7 +69,7 @@ def test_viewers_are_not_asked_about_requests(viewer: Person) -> None:
 @pytest.mark.parametrize(
     ("wrong", "says_what"),
     [
-        ({"result_ready": "hourly"}, "Choose “Immediately”, “In a daily email” or “Never”."),
+        ({"result_ready": "hourly"}, "Choose “Immediately”, “In the daily email” or “Never”."),
         ({"hour": "24"}, "Choose an hour"),
         ({"hour": "²"}, "Choose an hour"),
         ({"hour": ""}, "Choose an hour"),
@@ -119,7 +119,7 @@ def test_a_channel_is_changed_and_keeps_its_url_where_none_is_entered(owner: Per
 @pytest.mark.parametrize(
     ("wrong", "says_what"),
     [
-        ({"secret_url": ""}, "Enter the URL that Slack or Teams gave you."),
+        ({"secret_url": ""}, "Enter the URL that Slack or Microsoft Teams gave you."),
         ({"secret_url": "not a url"}, "white space"),
         ({"secret_url": "http://[::1"}, "The URL must be complete"),
         ({"secret_url": "https://10.0.0.1/hook"}, "The IP address 10.0.0.1 is not allowed"),

@@ -150,7 +150,7 @@ def test_a_url_that_is_gone_is_switched_off_and_its_owner_gets_a_mail(
     completed()
     spread()
     assert jobs.send() == 0
-    assert "Channels in Slack and Teams that get no notices" in owner.browser.get("/dashboard").text
+    assert "Channels in Slack and Microsoft Teams that get no notices" in owner.browser.get("/dashboard").text
     assert "Off: the URL no longer exists" in owner.browser.get("/notices").text
     page = owner.browser.get(f"/notices/{gone.id}").text
     assert "Parley has switched this channel off" in page
@@ -162,7 +162,7 @@ def test_a_url_that_is_gone_is_switched_off_and_its_owner_gets_a_mail(
     spread()
     assert jobs.send() == 1
     assert receiver.requests[-1].path == "/hook/new"
-    assert "Channels in Slack and Teams" not in owner.browser.get("/dashboard").text.partition("<main")[2]
+    assert "Channels in Slack and Microsoft Teams" not in owner.browser.get("/dashboard").text.partition("<main")[2]
 
 
 def test_administrators_get_it_where_the_owner_is_gone(

@@ -145,12 +145,12 @@ WORDS = {
     "webhook.resent": "Replayed a delivery",
     "webhook.range_resent": "Replayed a range of deliveries",
     "webhook.dismissed": "Dismissed an event",
-    "notices.channel_added": "Added a channel in Slack or Teams",
-    "notices.channel_changed": "Changed a channel in Slack or Teams",
-    "notices.channel_on": "Turned on a channel in Slack or Teams",
-    "notices.channel_off": "Turned off a channel in Slack or Teams",
-    "notices.channel_tested": "Sent a test notice to Slack or Teams",
-    "notices.channel_removed": "Removed a channel in Slack or Teams",
+    "notices.channel_added": "Added a channel in Slack or Microsoft Teams",
+    "notices.channel_changed": "Changed a channel in Slack or Microsoft Teams",
+    "notices.channel_on": "Turned on a channel in Slack or Microsoft Teams",
+    "notices.channel_off": "Turned off a channel in Slack or Microsoft Teams",
+    "notices.channel_tested": "Sent a test notice to Slack or Microsoft Teams",
+    "notices.channel_removed": "Removed a channel in Slack or Microsoft Teams",
 }
 """Every action in words; a test checks that none is missing."""
 
@@ -162,7 +162,7 @@ GROUPS = {
     "interview": "Interviews and recordings",
     "candidate": "Candidates",
     "own_page": "Candidate actions",
-    "webhook": "Webhooks, Slack and Teams",
+    "webhook": "Webhooks, Slack and Microsoft Teams",
     "audit": "Audit log",
 }
 """Groups of the page's filter, by the first word of the action; ``ALSO`` adds more words."""

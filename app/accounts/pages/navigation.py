@@ -67,10 +67,10 @@ SECTIONS = (
         Link("Retention", "privacy.retention_rule", is_for_admins=True),
         Link("API keys", "accounts.api_keys", key="k", is_for_admins=True),
         Link("Webhooks", "webhooks.index", key="w"),
-        Link("Slack and Teams", "notices.index", is_for_admins=True),
+        Link("Slack and Microsoft Teams", "notices.index", is_for_admins=True),
         Link("Usage", "dashboard.usage", key="u", is_for_admins=True),
         Link("Audit log", "accounts.audit", key="a", is_for_admins=True),
-        Link("Jobs", "dashboard.jobs", key="j", is_for_admins=True),
+        Link("Background jobs", "dashboard.jobs", key="j", is_for_admins=True),
     ),
 )
 

@@ -26,7 +26,7 @@ def _choices(texts: Mapping[str, str]) -> list[SelectChoice]:
     return [SelectChoice(value, text) for value, text in texts.items()]
 
 
-PACES = _choices({Pace.AT_ONCE: "Immediately", Pace.DAILY: "In a daily email", Pace.OFF: "Never"})
+PACES = _choices({Pace.AT_ONCE: "Immediately", Pace.DAILY: "In the daily email", Pace.OFF: "Never"})
 
 
 class _Blamed(FlaskForm):  # type: ignore[misc]
@@ -44,7 +44,8 @@ class PreferenceForm(_Blamed):
     webhook_failing = SelectField("Webhooks are failing", choices=PACES)
     is_own_only = BooleanField(
         "Only about interviews that are assigned to me",
-        description="You also get notices about requests that concern interviews without an assigned recruiter.",
+        description="If you turn this on, you still get notices about requests that concern interviews "
+        "without an assigned recruiter.",
     )
     hour = SelectField("Send the daily email at", choices=_choices({str(hour): f"{hour:02}:00" for hour in range(24)}))
     time_zone = SelectField("Time zone", validate_choice=False)
@@ -85,20 +86,20 @@ class PreferenceForm(_Blamed):
             return before.pace(kind)
         value = self[kind.value].data
         if value not in set(Pace):
-            raise Rejected("Choose “Immediately”, “In a daily email” or “Never”.", field=kind.value)
+            raise Rejected("Choose “Immediately”, “In the daily email” or “Never”.", field=kind.value)
         return Pace(value)
 
 
 class ChannelForm(_Blamed):
     """One channel in Slack or Teams."""
 
-    name = StringField("Name", description="The channel's name in Slack or Teams, such as #hiring.")
+    name = StringField("Name", description="The channel's name in Slack or Microsoft Teams, such as #hiring.")
     service = RadioField("Service", choices=_choices(NAMES))
     secret_url = StringField("Webhook URL")  # so called that it is not shown again after signing in
     kinds = SelectMultipleField("Post when", choices=_choices(KINDS), validate_choice=False)
     with_names = BooleanField(
         "Include candidates' names",
-        description="Everyone in the channel can read the names, and Slack or Teams stores them. Erasing a "
+        description="Everyone in the channel can read the names, and Slack or Microsoft Teams stores them. Erasing a "
         "candidate in Parley does not remove the name there.",
     )
     with_scores = BooleanField("Include overall scores")

@@ -46,7 +46,7 @@ def add(flow: InterviewFlow | None, choices: Choices, *, check: Check, by: TeamM
     if len(channels_of(by.organization_id, flow)) >= MOST_CHANNELS:
         raise Conflict(f"There are already {MOST_CHANNELS} channels here. Remove one first.")
     if not choices.address:
-        raise Rejected("Enter the URL that Slack or Teams gave you.", field="secret_url")
+        raise Rejected("Enter the URL that Slack or Microsoft Teams gave you.", field="secret_url")
     channel = NoticeChannel(
         id=new_id(),
         organization_id=by.organization_id,
