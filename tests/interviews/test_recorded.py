@@ -305,9 +305,9 @@ def test_a_damaged_recording_parks_the_interview_with_a_reason_for_people(
     assert parked.stage.value == "processing_failed"
     for page in ("/dashboard", f"/interviews/{interview.id}", "/jobs"):
         text = owner.browser.get(page).text
-        assert (
-            "stored file is damaged and no longer matches what was saved; restore it from a backup, then retry" in text
-        ), page
+        assert "stored file is damaged and no longer matches what was saved; ask your operator to restore it" in text, (
+            page
+        )
         assert "/mix" not in text, "the key is for the operator's log"
     assert f'href="/interviews/{interview.id}"' in owner.browser.get("/dashboard").text
     assert key in caplog.text

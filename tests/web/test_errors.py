@@ -19,7 +19,10 @@ SHAPE = {"code", "status", "message"}
         (
             "Damaged",
             503,
-            "a stored file is damaged and no longer matches what was saved; restore it from a backup, then retry",
+            (
+                "a stored file is damaged and no longer matches what was saved; "
+                "ask your operator to restore it from a backup, then try again"
+            ),
         ),
     ],
 )

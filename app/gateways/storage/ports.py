@@ -33,7 +33,8 @@ class Damaged(GatewayError):
 
     def __init__(self, key: str) -> None:
         super().__init__(
-            "a stored file is damaged and no longer matches what was saved; restore it from a backup, then retry",
+            "a stored file is damaged and no longer matches what was saved; "
+            "ask your operator to restore it from a backup, then try again",
             retryable=False,
         )
         self.key = key
