@@ -21,24 +21,24 @@ LONGEST_LABEL = 100
 
 DEFAULTS: dict[Meaning, dict[str, str]] = {
     Meaning.ADVANCED: {
-        "skills_fit": "Skills fit",
-        "experience_fits": "Experience fits",
+        "skills_fit": "Skills match the role",
+        "experience_fits": "Experience matches the role",
         "convincing_answers": "Convincing answers",
         "potential": "Potential to learn the role",
         "advanced_other": "Other",
     },
     Meaning.ACCEPTED: {
         "best_fit": "Best fit for the role",
-        "accepted_skills": "Skills fit",
-        "accepted_experience": "Experience fits",
+        "accepted_skills": "Skills match the role",
+        "accepted_experience": "Experience matches the role",
         "accepted_answers": "Convincing answers",
         "accepted_other": "Other",
     },
     Meaning.REJECTED: {
-        "skills": "Skills do not fit",
+        "skills": "Skills do not match the role",
         "experience": "Not enough experience",
         "qualification": "A required qualification is missing",
-        "answers": "Answers did not convince",
+        "answers": "Answers were not convincing",
         "stronger_candidate": "Another candidate fits better",
         "role_filled": "Role filled",
         "candidate_withdrew": "Candidate withdrew",

@@ -78,7 +78,7 @@ def test_cards_are_moved_in_every_way_and_stay_where_they_were_put(board: Callab
     page.get_by_role("dialog", name="Move Ada Example to Shortlisted").wait_for()
     assert_accessible(page)
     page.get_by_label("Note").fill("Strong on the phone")
-    page.get_by_role("button", name="Skills fit").click()
+    page.get_by_role("button", name="Skills match the role").click()
     page.wait_for_selector("[data-note]:has-text('Shortlisted')")
     assert "/candidates/board" in page.url
     page.locator(".lane-card", has_text="Bob").locator("a").focus()
@@ -105,7 +105,7 @@ def test_cards_are_moved_in_every_way_and_stay_where_they_were_put(board: Callab
     page.wait_for_selector(".candidate-page.has-keys")
     page.get_by_role("link", name="History").click()
     history = page.get_by_role("region", name="History")
-    history.get_by_text("Decision: Skills do not fit").wait_for()
+    history.get_by_text("Decision: Skills do not match the role").wait_for()
     history.get_by_text("Withdrawn", exact=True).wait_for()
     page.locator(".drop > summary").click()
     page.locator("#reason").wait_for(state="hidden")  # “invited” takes no reason

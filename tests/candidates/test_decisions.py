@@ -61,7 +61,7 @@ def test_a_record_says_who_when_from_where_why_and_what_they_had_seen(owner: Per
     (one,) = records(candidate)
     assert (one.by_id, one.at, one.number) == (owner.member.id, change.at, 1)
     assert (one.previous, one.status, one.meaning, one.source) == ("invited", "rejected", "rejected", "triage")
-    assert (one.reason_code, one.reason, one.own_rating) == ("skills", "Skills do not fit", 2.5)
+    assert (one.reason_code, one.reason, one.own_rating) == ("skills", "Skills do not match the role", 2.5)
     assert (one.criteria_version, one.score_version, one.decided_by, one.withdrawn_at) == (None, None, None, None)
     (entry,) = entries("decision.recorded")
     assert (entry.subject, entry.member_id) == (candidate.id, owner.member.id)
@@ -105,7 +105,7 @@ def test_a_status_without_a_meaning_counts_as_open(owner: Person, make_candidate
     [
         ("rejected", "nonsense", "not in your organization's list"),
         ("rejected", "x" * 5000, "not in your organization's list"),
-        ("rejected", "skills_fit", "“Skills fit” is not a reason for “rejected”"),
+        ("rejected", "skills_fit", "“Skills match the role” is not a reason for “rejected”"),
         ("withdrawn", "skills", "A move to “withdrawn” takes no reason"),
     ],
 )
@@ -293,8 +293,8 @@ def test_a_required_reason_is_asked_for_on_every_page(owner: Person, make_candid
     assert (triage.status_code, says in triage.text) == (422, True)
     given = {"kind": "move", "status": "rejected", "id": candidate.id}
     question = owner.browser.post("/candidates/bulk", data=given).text
-    assert '<option value="skills">Skills do not fit</option>' in question
-    assert "Skills fit" not in question
+    assert '<option value="skills">Skills do not match the role</option>' in question
+    assert "Skills match the role" not in question
     again = owner.browser.post("/candidates/bulk", data={**given, "sure": "yes"})
     assert (again.status_code, says in again.text) == (422, True)
     done = owner.browser.post("/candidates/bulk", data={**given, "sure": "yes", "reason": "other"})

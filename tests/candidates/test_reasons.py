@@ -40,9 +40,9 @@ def test_reasons_are_added_renamed_ordered_and_removed(owner: Person, outsider: 
     assert post(owner, f"/{code}/rename", label="Night shifts not possible").status_code == 303
     assert code_of(owner, "Night shifts not possible") == code, "the code stays"
     assert post(owner, "/skills/remove").status_code == 303
-    assert "Skills do not fit" not in labels(owner)
+    assert "Skills do not match the role" not in labels(owner)
     assert labels(owner, Meaning.ACCEPTED) == labels(outsider, Meaning.ACCEPTED)
-    assert "Skills do not fit" in labels(outsider)
+    assert "Skills do not match the role" in labels(outsider)
 
 
 @pytest.mark.parametrize(

@@ -302,7 +302,7 @@ def test_the_pipeline_is_shown_in_order_with_its_reasons(owner: Person) -> None:
     assert [one["position"] for one in shown] == list(range(6))
     assert [one["meaning"] for one in shown] == ["open", "open", "advanced", "accepted", "rejected", "withdrawn"]
     assert shown[0]["reason_codes"] == []
-    assert {"code": "skills", "label": "Skills do not fit"} in shown[4]["reason_codes"]
+    assert {"code": "skills", "label": "Skills do not match the role"} in shown[4]["reason_codes"]
     column = statuses.add(owner.organization, "Trial day", by=owner.member)
     column.meaning = None
     db.session.commit()
