@@ -133,7 +133,7 @@ def test_from_the_thank_you_to_the_proof_of_erasure(
     assert page.locator(".said-user ins", has_text="thirteen").count() == 1
     recruiter.locator("[data-tabs] a", has_text="Data").click()
     recruiter.locator("summary", has_text="Legal hold, erasure and recordings").click()
-    recruiter.locator("#erasure button", has_text="Erase everything").click()
+    recruiter.locator("#erasure button", has_text="Erase this interview's data").click()
     recruiter.fill("#erase-confirm", "erase")
     recruiter.locator("button", has_text="Erase permanently").click()
     recruiter.locator("#erasure code").wait_for()  # the page opens where the proof is

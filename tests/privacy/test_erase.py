@@ -214,7 +214,7 @@ def test_the_recruiters_page_shows_the_proof(told: Taken, owner: Person) -> None
     erasure = db.session.get_one(Erasure, told.interview_id)
     assert erasure.receipt is not None
     assert erasure.receipt in page.text
-    assert "Erase everything" not in page.text
+    assert "Erase this interview" not in page.text
     assert owner.browser.get("/interviews").status_code == 200
     assert owner.browser.get("/requests?state=all").status_code == 200
 

@@ -156,7 +156,7 @@ def _held(kind: Held, subject_id: str, back: str) -> AnyResponse:
         flash(f"No legal hold was placed. {refusal.message}", "bad")
         return redirect(back, 303)
     db.session.commit()
-    flash("The legal hold was placed. Nothing here can be erased or deleted until it ends.", "good")
+    flash(f"The legal hold was placed. This {kind.value}'s data cannot be erased or deleted until it ends.", "good")
     return redirect(back, 303)
 
 
