@@ -57,8 +57,11 @@ def moment(value: datetime | None) -> str:
     return f"{value.day} {value:%b %Y, %H:%M} UTC" if value else "–"
 
 
-def ago(value: datetime | None) -> Markup | str:
-    """``3 h ago``, after a week ``14 Nov``: a ``<time>`` with the exact moment as its title; a dash for none."""
+def ago(value: datetime | None, what: str = "") -> Markup | str:
+    """``3 h ago``, after a week ``14 Nov``: a ``<time>`` with the exact moment as its title; a dash for none.
+
+    ``what`` comes before the moment: "In this status since".
+    """
     if value is None:
         return "–"
     now = clock.now()
@@ -66,7 +69,8 @@ def ago(value: datetime | None) -> Markup | str:
     text = f"{value.day} {value:%b}" if value.year == now.year else day(value)
     if 0 <= past < _WEEK:
         text = next((_counted(past, *step) for step in _STEPS if past >= step[0]), "just now")
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(clock.rfc3339(value), moment(value), text)
+    title = f"{what} {moment(value)}".lstrip()
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(clock.rfc3339(value), title, text)
 
 
 def _counted(past: float, seconds: int, unit: str) -> str:

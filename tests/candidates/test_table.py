@@ -166,7 +166,10 @@ def test_scores_are_a_number_with_a_bar_and_a_color(owner: Person, three: dict[s
     page = owner.browser.get("/candidates?order=score").text
     chip = r'class="score-chip badge-(\w+)" title="([^"]+)">([\d.]+)<svg.*?width="([\d.]+)" height="4"></rect></svg'
     chips = re.findall(chip, page, re.DOTALL)
-    assert chips == [("good", "4.2 out of 5", "4.2", "42.0"), ("bad", "2.0 out of 5", "2.0", "20.0")]
+    assert chips == [
+        ("good", "Overall score: 4.2 out of 5", "4.2", "42.0"),
+        ("bad", "Overall score: 2.0 out of 5", "2.0", "20.0"),
+    ]
 
 
 def test_a_page_further_on_keeps_filter_order_and_columns(owner: Person, make_flow: Made, make_candidate: Made) -> None:

@@ -33,5 +33,10 @@ def test_a_moment_is_told_from_now_with_the_exact_one_beside_it(past: timedelta,
     assert shown == f'<time datetime="{clock.rfc3339(at)}" title="{at.day} {at:%b %Y, %H:%M} UTC">{words}</time>'
 
 
+def test_the_exact_moment_can_say_what_happened_then() -> None:
+    with clock.replaced(lambda: NOW):
+        assert 'title="In this status since 23 Nov 2026, 12:30 UTC"' in ago(NOW, "In this status since")
+
+
 def test_no_moment_is_a_dash() -> None:
     assert ago(None) == "–"
