@@ -161,7 +161,7 @@ GROUPS = {
     "flow": "Flows",
     "interview": "Interviews and recordings",
     "candidate": "Candidates",
-    "own_page": "Candidate actions",
+    "own_page": "Candidates' own pages",
     "webhook": "Webhooks, Slack and Microsoft Teams",
     "audit": "Audit log",
 }
