@@ -124,13 +124,13 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         "CV",
         choices={"": "Do not ask", Cv.ASKED.value: "Ask for a CV", Cv.REQUIRED.value: "CV required"},
         description="Required: to finish, candidates must add a CV that Parley can read, or say that they have none. "
-        "You can see which of the two they did. Their answers are processed in any case.",
+        "You can see which they did. Their answers are processed either way.",
         validate_choice=False,
     )
     may_say_again = BooleanField(
-        "Candidates can read their transcribed answer and answer again",
-        description="Once for each question. Both answers are kept in the recording and the transcript, and the later "
-        "one counts.",
+        "Let candidates read their transcribed answer and answer again",
+        description="They can do this once for each question. Both answers are kept in the recording and the "
+        "transcript, and the later one counts.",
     )
     assess_language = SelectField(
         "Assess language",
@@ -159,8 +159,8 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         render_kw=limited("additional_info", rows=4),
     )
     is_background_private = BooleanField(
-        "The background is for the agent alone",
-        description="The agent does not tell candidates any of it. Their questions about the job are passed on to you.",
+        "Keep the background private",
+        description="The agent reads none of it out to candidates, and passes their questions about the job on to you.",
     )
     additional_instructions = TextAreaField(
         "Instructions for the agent",
@@ -207,7 +207,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     alternative_text = TextAreaField(
         "Alternative for candidates who do not consent",
         render_kw=limited("alternative_text", rows=3),
-        description="What you offer to candidates who do not want to be recorded or interviewed by an AI agent.",
+        description="What you offer to candidates who do not want to be interviewed by an AI agent or to be recorded.",
     )
     alternative_contact = StringField(
         "Contact for the alternative",

@@ -214,9 +214,9 @@ def test_the_editor_lists_what_the_agent_can_read_out(editor: Callable[..., Any]
     assert "Never read out" in page.locator("#readable li").nth(1).inner_text()
     assert_accessible(page)
     page.check("#is_background_private")
-    page.wait_for_selector("#readable >> text=for the agent alone")
+    page.wait_for_selector("#readable >> text=The background is private")
     saved(page)
-    assert "Background, for the agent alone" in page.inner_text("main")
+    assert "Background, not read out to candidates" in page.inner_text("main")
 
 
 def test_without_scripts_a_button_shows_what_the_agent_can_read_out(editor: Callable[..., Any]) -> None:

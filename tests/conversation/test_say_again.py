@@ -265,7 +265,7 @@ def test_a_preview_offers_it_too(client: Browser, scripted: Any, owner: Person, 
 
 def test_the_option_is_in_the_flows_form_and_off(owner: Person, make_flow: Made) -> None:
     page = owner.browser.get("/flows/new").text
-    assert "Candidates can read their transcribed answer and answer again" in page
+    assert "Let candidates read their transcribed answer and answer again" in page
     flow = make_flow()
     assert form_of(flow)["may_say_again"] is False
     form = {

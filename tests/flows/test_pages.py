@@ -436,7 +436,7 @@ def test_authors_see_what_the_agent_can_read_out_before_they_save(owner: Person)
     assert said.index("We guarantee you the job.") < said.index("Never read out")
     private = _typed(owner, additional_info=info, is_background_private="y")
     page = owner.browser.post("/flows/readable", data=private).text
-    assert "for the agent alone" in page
+    assert "The background is private" in page
     assert "Bergen" not in page
     assert "There is no background yet" in owner.browser.post("/flows/readable", data=_typed(owner)).text
 
@@ -458,7 +458,7 @@ def test_a_background_for_the_agent_alone_is_kept_and_shown(owner: Person, make_
     assert owner.browser.post("/flows/new", data=typed).status_code == 303
     flow = db.session.scalars(db.select(InterviewFlow)).one()
     assert flow.is_background_private is True
-    assert "Background, for the agent alone" in owner.browser.get(f"/flows/{flow.id}").text
+    assert "Background, not read out to candidates" in owner.browser.get(f"/flows/{flow.id}").text
     typed.pop("is_background_private")
     assert owner.browser.post(f"/flows/{flow.id}/edit", data=typed).status_code == 303
     db.session.refresh(flow)
