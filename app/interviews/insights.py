@@ -202,7 +202,7 @@ def funnel(counted: Sequence[Tally]) -> list[Bar]:
 def left(counted: Sequence[Tally]) -> dict[str, int]:
     """How many candidates declined and never started, and how many started but did not come back in time."""
     return {
-        "Declined": sum(one.declined for one in counted),
+        "Declined by candidates": sum(one.declined for one in counted),
         "Left early": sum(one.abandoned for one in counted),
     }
 

@@ -26,6 +26,8 @@ MOST_TICKS = 4
 class Column:
     """An attribute of the rows, its heading, and the unit of its values.
 
+    ``file_title``: the heading in a CSV file, where it is another one than on the page. Programs read the files.
+
     Units: ``count``, ``score`` (0 to 5), ``share`` (0 to 1), ``seconds``, ``week`` (the date of its Monday), ``month``
     (2026-01), or "" for text.
     """
@@ -33,11 +35,12 @@ class Column:
     name: str
     heading: str
     unit: str = ""
+    file_title: str = ""
 
     @property
     def title(self) -> str:
         """The heading in a CSV file, with the unit: ``median_seconds``."""
-        words = self.heading.lower().replace(" ", "_")
+        words = self.file_title or self.heading.lower().replace(" ", "_")
         return f"{words}_{self.unit}" if self.unit == "seconds" else words
 
 
@@ -87,7 +90,7 @@ class Figures:
             Column("created", "Created", "count"),
             Column("started", "Started", "count"),
             Column("submitted", "Submitted", "count"),
-            Column("score", "Median score", "score"),
+            Column("score", "Median overall score", "score", file_title="median_score"),
             Column("rating", "Average rating", "score"),
         )
         return Sheet("flows", "Flows compared", columns, trends.flows(self.tallies, self._results, self._rated))
@@ -110,12 +113,12 @@ class Figures:
     def scores(self) -> Sheet:
         """The quartiles of each score."""
         columns = (
-            Column("label", "Criterion"),
+            Column("label", "Score", file_title="criterion"),
             Column("low", "First quartile", "score"),
             Column("median", "Median", "score"),
             Column("high", "Third quartile", "score"),
             Column("mean", "Average", "score"),
-            Column("count", "Scores", "count"),
+            Column("count", "Assessed", "count", file_title="scores"),
             Column("without", "Not assessed", "count"),
         )
         return Sheet("scores", "Score spread", columns, self._scores[0])

@@ -159,6 +159,8 @@ def test_charts_tables_and_files_have_the_same_figures(owner: Person, busy: Inte
     assert [row[1:] for row in rows] == [line[1:] for line in sheet_of(owner, "weeks")[1:]]
     drawing, rows = chart_of(page, "flows")
     assert bold(drawing) == [value for row in rows for value in (row[3], row[4], row[5])]
+    assert sheet_of(owner, "flows")[0] == ["flow", "created", "started", "submitted", "median_score", "average_rating"]
+    assert sheet_of(owner, "scores")[0][::5] == ["criterion", "scores"], "files keep their columns"
     drawing, rows = chart_of(page, "overall")
     assert re.findall(r'class="strong"[^>]*>(\d+)<', drawing) == [row[1] for row in rows] == ["0", "0", "1", "0", "1"]
     drawing, rows = chart_of(page, "questions")

@@ -49,7 +49,7 @@ def test_the_funnel_counts_how_far_interviews_get(owner: Person, past: Made) -> 
     bars = insights.funnel(insights.tallies(owner.member, MARCH))
     assert counts(bars) == {"Created": 5, "Started": 3, "Submitted": 2, "Result ready": 1}
     assert [round(bar.share, 2) for bar in bars] == [1, 0.6, 0.4, 0.2]
-    assert insights.left(insights.tallies(owner.member, MARCH)) == {"Declined": 1, "Left early": 1}
+    assert insights.left(insights.tallies(owner.member, MARCH)) == {"Declined by candidates": 1, "Left early": 1}
 
 
 def test_both_ends_of_the_span_count_and_nothing_beyond(owner: Person, past: Made) -> None:
