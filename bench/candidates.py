@@ -126,10 +126,11 @@ def main() -> None:
     for kind, media in itertools.product(ground.KINDS, given.media.split(",")):
         given.bytes = SIZES[media]
         for count in [int(one) for one in given.candidates.split(",")]:
-            with ground.folder() as folder:
-                floor = on_bare(folder, count, given)
-            with ground.folder() as folder, ground.database(kind) as url:
-                real = on_parley(ground.env_for(url, folder), count, given)
+            with ExitStack() as until_both_ran:
+                folders = [until_both_ran.enter_context(ground.folder()) for _ in range(2)]
+                floor = on_bare(folders[0], count, given)
+                with ground.database(kind) as url:
+                    real = on_parley(ground.env_for(url, folders[1]), count, given)
             for name, load in (("floor", floor), ("parley", real)):
                 show(f"{kind}, {media}, {count:4d} candidates, {name:6s}", load, count, given=given)
             shares = [percentile(real.latencies, of) / percentile(floor.latencies, of) for of in (50, 99)]
