@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from flask import Flask
-from sqlalchemy.exc import IntegrityError, OperationalError, ProgrammingError
+from sqlalchemy.exc import IntegrityError, OperationalError, PendingRollbackError, ProgrammingError
 
 from app.accounts.models import Organization, Team
 from app.core import clock
@@ -130,6 +130,24 @@ def test_an_error_is_that_of_the_session() -> None:
     with reading(), pytest.raises((OperationalError, ProgrammingError)):
         missing.rows()
     db.session.rollback()
+
+
+@pytest.mark.usefixtures("filled")
+def test_after_a_failed_flush_nothing_runs_before_the_rollback() -> None:
+    table: Any = Organization.__table__
+    rename = Prepared(sa.update(table).where(_O.id == sa.bindparam("org")).values(name=sa.bindparam("new")))
+    [(org, name)] = db.session.execute(sa.select(_O.id, _O.name)).all()
+    assert rename.changed({"org": org, "new": "Renamed"}) == 1
+    db.session.add(Organization(id=org, name="Twice"))
+    with pytest.raises(IntegrityError):
+        db.session.flush()
+    with pytest.raises(PendingRollbackError):
+        rename.changed({"org": org, "new": "Renamed again"})
+    db.session.rollback()
+    assert db.session.scalars(sa.select(_O.name)).all() == [name]
+    assert rename.changed({"org": org, "new": "Renamed at last"}) == 1
+    db.session.rollback()
+    assert db.session.scalars(sa.select(_O.name)).all() == [name]
 
 
 @pytest.mark.usefixtures("filled")

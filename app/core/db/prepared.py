@@ -13,12 +13,16 @@ from typing import Any, NamedTuple
 import orjson
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.orm import Session
 from sqlalchemy.sql.compiler import SQLCompiler
 
 from app.core.db import db, is_reading
 
 Row = Sequence[Any]
 Values = Mapping[str, Any]
+
+_DRIVER = "parley.driver"
+"""Where a session notes its transaction and the driver's connection of it."""
 
 
 class _Plan(NamedTuple):
@@ -143,10 +147,22 @@ def _sqlite() -> Engine | None:
 def _driver(engine: Engine) -> Iterator[Any]:
     """The driver's connection of the transaction, or one of the pool for a read without a transaction."""
     if not is_reading() or db.is_in_transaction():
-        yield db.session.connection().connection.driver_connection
+        yield _in_transaction(db.session())
         return
     pooled = engine.raw_connection()
     try:
         yield pooled.driver_connection
     finally:
         pooled.close()
+
+
+def _in_transaction(session: Session) -> Any:
+    """The driver's connection of the session's transaction, which begins if there is none; looked up once in each.
+
+    After a failed flush, until the rollback, the session refuses: what the driver got then would be its own transaction.
+    """
+    begun, driver = session.info.get(_DRIVER, (None, None))
+    if begun is None or begun is not session.get_transaction() or not session.is_active:
+        driver = session.connection().connection.driver_connection
+        session.info[_DRIVER] = session.get_transaction(), driver
+    return driver
