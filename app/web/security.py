@@ -71,6 +71,9 @@ class _Signer(TimestampSigner):
 class _Sessions(SecureCookieSessionInterface):
     """Flask's own, with that signer."""
 
+    def __init__(self) -> None:
+        self._made: tuple[object, URLSafeTimedSerializer | None] = (None, None)
+
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
         """Without a cookie, as programs call, nothing needs to be checked, and so no signer to be put together."""
         if "HTTP_COOKIE" not in request.environ or not request.cookies.get(self.get_cookie_name(app)):
@@ -78,9 +81,14 @@ class _Sessions(SecureCookieSessionInterface):
         return super().open_session(app, request)
 
     def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
-        serializer = super().get_signing_serializer(app)
-        if serializer is not None:
-            serializer.signer = _Signer
+        """One for all requests, as long as the keys stay the same."""
+        keys = app.secret_key, tuple(app.config["SECRET_KEY_FALLBACKS"] or ())
+        made_for, serializer = self._made
+        if made_for != keys:
+            serializer = super().get_signing_serializer(app)
+            if serializer is not None:
+                serializer.signer = _Signer
+            self._made = keys, serializer
         return serializer
 
 
