@@ -7,6 +7,7 @@ name.
 
 import errno
 import hashlib
+import itertools
 import logging
 import os
 import shutil
@@ -32,6 +33,7 @@ class LocalStorage:
     def __init__(self, directory: Path | str, *, fsync: Callable[[int], None] = os.fsync) -> None:
         self._root = Path(directory).absolute()
         self._incoming = f"{self._root}/{_INCOMING}"
+        self._prefix, self._numbers = uuid.uuid4().hex, itertools.count()
         self._fsync = fsync
         self._durable: set[str] = set()
 
@@ -113,7 +115,7 @@ class LocalStorage:
         folder = os.path.dirname(target)  # noqa: PTH120
         self._make_durable(self._incoming)
         self._make_durable(folder)
-        temporary = f"{self._incoming}/{uuid.uuid4().hex}"
+        temporary = f"{self._incoming}/{self._prefix}-{os.getpid()}-{next(self._numbers)}"
         try:
             stored = self._fill(temporary, content)
             os.replace(temporary, target)  # noqa: PTH105
