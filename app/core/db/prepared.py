@@ -159,7 +159,7 @@ def _driver(engine: Engine) -> Iterator[Any]:
 def _in_transaction(session: Session) -> Any:
     """The driver's connection of the session's transaction, which begins if there is none; looked up once in each.
 
-    After a failed flush, until the rollback, the session refuses: what the driver got then would be its own transaction.
+    After a failed flush, until the rollback, the session refuses: what the driver got then would be no part of it.
     """
     begun, driver = session.info.get(_DRIVER, (None, None))
     if begun is None or begun is not session.get_transaction() or not session.is_active:
