@@ -49,7 +49,7 @@ class PlanForm(_Blamed):
     )
     notice_before = StringField(
         "Expiry notice",
-        description="Days before the link expires. Leave empty to send no notices.",
+        description="Days before the link expires. Leave empty to send no expiry notices.",
         render_kw={"inputmode": "numeric", "maxlength": 3},
     )
 
