@@ -52,7 +52,7 @@ def test_the_list_leads_to_what_can_be_done(owner: Person, viewer: Person, ada: 
     assert f'href="/candidates/message?id={ada.candidate_id}"' in page
     assert f"/interview/api/{ada.flow_id}/{ada.id}" in page
     assert "Extend link" in page
-    assert "You cannot invite this candidate again, because the candidate&#39;s link still works." in page
+    assert "You cannot invite this candidate again. The candidate&#39;s link still works." in page
 
 
 def test_an_extended_link_works_and_the_notice_follows_it(owner: Person, ada: Interview, postbox: Postbox) -> None:

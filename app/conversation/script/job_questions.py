@@ -62,7 +62,7 @@ def reply(text: str, script: Script, *, asked: tuple[str, ...]) -> FollowUp | No
 
 
 def background(script: Script) -> list[str]:
-    """The sentences of the flow's background that can be read out; none where it is for the agent alone."""
+    """The sentences of the flow's background that can be read out; none where it is private."""
     if script.is_background_private or short_of(script.language) not in _WORDS:
         return []
     shortest = SHORTEST_COMPACT if is_compact(script.language) else SHORTEST_SENTENCE

@@ -122,7 +122,7 @@ def _aside(script: Script, place: Place, wanted: FollowUp) -> Decided:
 
 
 def _reply(text: str, script: Script) -> str | None:
-    """An answer to the candidate's question as it may be spoken; none has a source that is for the agent alone."""
+    """An answer to the candidate's question as it may be spoken; none where the background is private."""
     return None if script.is_background_private else guard.reply(text, script)
 
 
