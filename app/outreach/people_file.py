@@ -53,7 +53,7 @@ def _text(content: bytes, encoding: str) -> str:
 def lines_of(text: str) -> list[Line]:
     """The people of a list, one per line, in the order of a header row if there is one.
 
-    Without a header row, the column with the @ of the first line has the addresses, and the other columns have first
+    Without a header row, the column of the first @ in the list has the addresses, and the other columns have first
     and last name, or the whole name if there is only one. Cells are separated by comma, semicolon or tab.
     Raises Rejected for an empty list and for more than 1,000 lines.
     """
@@ -67,7 +67,7 @@ def lines_of(text: str) -> list[Line]:
         )
     order = _order(rows[0][1])
     if order is None:
-        order = _order_without_header(rows[0][1])
+        order = _order_without_header([cells for _number, cells in rows])
     else:
         rows = rows[1:]
     if not rows:
@@ -110,9 +110,9 @@ def _order(cells: list[str]) -> dict[str, int] | None:
     return positions if "email" in positions else None
 
 
-def _order_without_header(cells: list[str]) -> dict[str, int]:
-    """The columns' positions by where the first line has an address; the first column if it has none."""
-    email = next((at for at, cell in enumerate(cells) if "@" in cell), 0)
+def _order_without_header(rows: list[list[str]]) -> dict[str, int]:
+    """The columns' positions by where the list has its first address; the first column if it has none."""
+    email = next((at for cells in rows for at, cell in enumerate(cells) if "@" in cell), 0)
     first, last = [at for at in range(3) if at != email][:2]
     return {"email": email, "first_name": first, "last_name": last}
 

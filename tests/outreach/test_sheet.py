@@ -45,6 +45,13 @@ def test_a_list_without_any_address_is_read_from_the_left() -> None:
     assert lines_of("Ada, Lovelace") == [Line(1, "Ada", "Lovelace")]
 
 
+def test_a_first_line_without_an_address_does_not_spoil_the_others() -> None:
+    assert lines_of("Bo, not-an-address\nAda, ada@e.com") == [
+        Line(1, "not-an-address", "Bo"),
+        Line(2, "ada@e.com", "Ada"),
+    ]
+
+
 def test_names_may_be_left_out_and_lines_keep_their_numbers() -> None:
     assert lines_of("a@e.com\n\nb@e.com,Bo") == [Line(1, "a@e.com"), Line(3, "b@e.com", "Bo")]
 
