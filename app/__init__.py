@@ -49,7 +49,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, waker: W
     app.extensions["parley.bell"] = waker or _waker(settings)
     db.init_app(app)
     with app.app_context():
-        prepare(db.engine, shares_lock_time=True)
+        prepare(db.engine, is_serving=True)
         requests.hand_over(app, counts, engine=db.engine)
     for part in (compress, tracing, proxies, requests, hosts, errors):
         part.register(app)
@@ -82,7 +82,7 @@ def _configuration(settings: Settings) -> dict[str, object]:
     return {
         "SECRET_KEY": settings.secret_key,
         "SQLALCHEMY_DATABASE_URI": settings.database_url,
-        "SQLALCHEMY_ENGINE_OPTIONS": engine_options(settings.database_url),
+        "SQLALCHEMY_ENGINE_OPTIONS": engine_options(settings.database_url, is_serving=True),
     }
 
 

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 import sqlalchemy as sa
+from psycopg.pq import TransactionStatus
 
-from app.core.db import engine_options, prepare, timeouts
+from app.core.db import engine_options, prepare, row_security, timeouts
 from tests.conftest import GIVEN_URL
 
 
 @pytest.fixture
 def engine(own_database: str) -> Iterator[sa.Engine]:
-    made = sa.create_engine(own_database, **engine_options(own_database))
-    prepare(made, shares_lock_time=True)
+    made = sa.create_engine(own_database, **engine_options(own_database, is_serving=True))
+    prepare(made, is_serving=True)
     yield made
     made.dispose()
 
@@ -37,6 +38,39 @@ def test_statements_that_took_long_leave_less_time_for_locks(engine: sa.Engine) 
 def _lock_milliseconds(connection: sa.Connection) -> float:
     told = str(connection.exec_driver_sql("show lock_timeout").scalar())
     return float(told.removesuffix("ms")) if told.endswith("ms") else float(told.removesuffix("s")) * 1000
+
+
+def test_a_connection_from_the_pool_has_begun_its_transaction_and_chosen_its_rows(engine: sa.Engine) -> None:
+    if not GIVEN_URL:
+        return
+    for whose in ("everyone", "it's \\ quoted", ""):
+        with row_security.only(whose), engine.connect() as connection, connection.begin():
+            driver = connection.connection.driver_connection
+            assert driver.pgconn.transaction_status == TransactionStatus.INTRANS
+            assert driver.execute("SELECT current_setting('parley.organization')").fetchone() == (whose,)
+    with row_security.everyone(), engine.connect() as connection:
+        for whose in ("everyone", "another"):
+            with row_security.only(whose), connection.begin():
+                driver = connection.connection.driver_connection
+                assert driver.execute("SELECT current_setting('parley.organization')").fetchone() == (whose,)
+        # Outside a transaction, nothing is left of what was chosen.
+        assert driver.execute("SELECT current_setting('parley.organization')").fetchone() == ("",)
+
+
+def test_connections_that_ended_in_the_pool_are_replaced(engine: sa.Engine) -> None:
+    if not GIVEN_URL:
+        return
+    connections = [engine.connect() for _ in range(3)]
+    pids = [connection.connection.driver_connection.info.backend_pid for connection in connections]
+    for connection in connections:
+        connection.close()
+    with engine.connect() as other:
+        pids.remove(other.connection.driver_connection.info.backend_pid)
+        for pid in pids:
+            assert other.exec_driver_sql("SELECT pg_terminate_backend(%(pid)s, 5000)", {"pid": pid}).scalar()
+        for _ in pids:
+            with engine.connect() as connection:
+                assert connection.exec_driver_sql("SELECT 1").scalar() == 1
 
 
 def test_hangs_up_on_a_server_that_owes_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:

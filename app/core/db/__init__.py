@@ -253,8 +253,11 @@ def set_reading(value: bool) -> None:  # noqa: FBT001 - one switch, named by the
     _reading.set(value)
 
 
-def engine_options(url: str) -> dict[str, Any]:
-    """Pool and driver settings for ``url``. Errors quote no values, because they end up in logs."""
+def engine_options(url: str, *, is_serving: bool = False) -> dict[str, Any]:
+    """Pool and driver settings for ``url``. Errors quote no values, because they end up in logs.
+
+    ``is_serving`` must be the same for ``prepare``.
+    """
     if url.startswith("sqlite"):
         # The latest connection first: its pages are still in memory.
         return {
@@ -270,25 +273,26 @@ def engine_options(url: str) -> dict[str, Any]:
         "pool_size": 20,
         "max_overflow": 20,
         "pool_timeout": 3,
-        "pool_pre_ping": True,
+        "pool_pre_ping": not is_serving,  # beginning the transaction checks the connection
         "hide_parameters": True,
         "connect_args": timeouts.CONNECT_ARGS,
     }
 
 
-def prepare(engine: Engine, *, shares_lock_time: bool = False) -> None:
+def prepare(engine: Engine, *, is_serving: bool = False) -> None:
     """Set an engine up. SQLite: WAL, foreign keys, durable commits, and BEGIN IMMEDIATE where an edge writes.
 
-    With ``shares_lock_time``, all statements of a transaction on PostgreSQL share the time limit for locks.
+    On PostgreSQL, ``is_serving`` is for engines of the web and of workers: a transaction begins in one round trip, and
+    its statements share the time limit for locks.
     """
     if engine.dialect.name != "sqlite":
         from app.core.db import timeouts
 
         timeouts.prepare(engine)
-        if shares_lock_time:
+        if is_serving:
             timeouts.share_lock_time(engine)
         event.listen(engine, "before_cursor_execute", _on_execute)
-        row_security.stand(engine)
+        row_security.stand(engine, opens_at_checkout=is_serving)
         return
     line = Line()
 
