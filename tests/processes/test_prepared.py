@@ -133,6 +133,35 @@ def test_an_error_is_that_of_the_session() -> None:
 
 
 @pytest.mark.usefixtures("filled")
+def test_a_broken_connection_ends_the_transaction_and_the_next_one_has_another() -> None:
+    if db.engine.dialect.name == "sqlite":
+        return
+    with reading():
+        BY_NAME.rows(name="x")
+        pid = db.session.connection().connection.driver_connection.info.backend_pid
+        with db.engine.connect() as other:
+            assert other.scalar(sa.text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": pid})
+        with pytest.raises(OperationalError) as failed:
+            BY_NAME.rows(name="x")
+        assert failed.value.connection_invalidated
+        db.session.rollback()
+        assert BY_NAME.rows(name="x") == []
+        db.end_reading()
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_statement_that_takes_long_leaves_less_time_for_locks() -> None:
+    if db.engine.dialect.name == "sqlite":
+        return
+    with reading():
+        Prepared(sa.select(sa.func.pg_sleep(0.4).cast(sa.Text))).rows()
+        left = Prepared(sa.text("SHOW lock_timeout")).rows()[0][0]
+        assert left.endswith("ms")
+        assert 2000 < int(left.removesuffix("ms")) <= 2600
+        db.end_reading()
+
+
+@pytest.mark.usefixtures("filled")
 def test_after_a_failed_flush_nothing_runs_before_the_rollback() -> None:
     table: Any = Organization.__table__
     rename = Prepared(sa.update(table).where(_O.id == sa.bindparam("org")).values(name=sa.bindparam("new")))

@@ -1,28 +1,29 @@
 """The statements that every call makes, such as whose key it is: each compiled once, and sent by the shortest way.
 
-On SQLite they go to the driver directly, since what a session and a connection add costs several times as much. A read
-outside a transaction gets none there: one SELECT is its own transaction. On PostgreSQL they go the usual way,
-since row security is set for a transaction.
+They go to the driver directly, since what a session and a connection add costs several times as much. On SQLite, a
+read outside a transaction gets none: one SELECT is its own transaction. On PostgreSQL it always gets one, since row
+security is set for a transaction.
 """
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 import orjson
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.engine import Connection, Dialect, Engine
 from sqlalchemy.orm import Session
-from sqlalchemy.sql.compiler import SQLCompiler
 
-from app.core.db import db, is_reading
+from app.core.db import db, is_reading, row_security
 
 Row = Sequence[Any]
 Values = Mapping[str, Any]
 
-_DRIVER = "parley.driver"
-"""Where a session notes its transaction and the driver's connection of it."""
+_CONNECTIONS = "parley.connections"
+"""Where a session notes its transaction and what ``_in_transaction`` found for it."""
 
 
 class _Plan(NamedTuple):
@@ -34,24 +35,31 @@ class _Plan(NamedTuple):
     """Parameters that are part of the statement."""
     defaults: Sequence[tuple[str, Any]]
     """What settles columns that an INSERT leaves to their defaults."""
-    results: Sequence[tuple[int, Any]]
-    """Which columns are converted, and by what."""
+    results: Callable[[Any], Sequence[tuple[int, Any]]]
+    """For a cursor: which columns are converted, and by what."""
+    is_binary: bool
+    """Whether PostgreSQL sends the rows in its binary format."""
+    is_one_text: bool
+    """Whether all rows come as one JSON text."""
 
-    def bound(self, values: Values) -> list[Any]:
+    def bound(self, values: Values) -> list[tuple[str, Any]]:
         by_name = {**self.constants, **values, **{name: default() for name, default in self.defaults}}
-        return [by_name[name] if process is None else process(by_name[name]) for name, process in self.parameters]
+        return [
+            (name, by_name[name] if process is None else process(by_name[name])) for name, process in self.parameters
+        ]
 
-    def row(self, raw: Row) -> Row:
-        values = list(raw)
-        for at, process in self.results:
-            values[at] = process(values[at])
-        return values
+    def fetched(self, cursor: Any) -> list[Row]:
+        raws = cursor.fetchall()
+        if self.is_one_text:
+            raws = orjson.loads(raws[0][0])
+        results = self.results(cursor)
+        return [_row(raw, results) for raw in raws] if results else raws
 
 
 class Prepared:
     """A statement of plain tables, without lists among its parameters.
 
-    What the driver refuses is sent again the usual way, which raises, counts and reports the error as everywhere.
+    What SQLite's driver refuses is sent again the usual way, which raises, counts and reports the error as everywhere.
     """
 
     def __init__(
@@ -71,23 +79,26 @@ class Prepared:
 
     def rows(self, **values: Any) -> Sequence[Row]:
         """Run it and return all rows, of a SELECT or of RETURNING. An edge that may write begins its transaction."""
-        if (engine := _sqlite()) is not None:
+        if (engine := _engine()) is not None:
             plan = self._plan(engine, values)
+            if engine.dialect.name == "postgresql":
+                return plan.fetched(_sent(plan, values))
             with _driver(engine) as driver:
                 try:
-                    raws = driver.execute(plan.sql, plan.bound(values)).fetchall()
-                    return [plan.row(raw) for raw in (orjson.loads(raws[0][0]) if self._at_once else raws)]
+                    return plan.fetched(driver.execute(plan.sql, [value for _, value in plan.bound(values)]))
                 except engine.dialect.loaded_dbapi.Error:
                     pass
         return db.session.connection().execute(self._statement, values).all()
 
     def changed(self, *values: Values) -> int:
         """Run it for each of ``values`` and return how many rows it changed. The first one names the parameters."""
-        if (engine := _sqlite()) is not None and len(values) == 1:
+        if (engine := _engine()) is not None and len(values) == 1:
             plan = self._plan(engine, values[0])
+            if engine.dialect.name == "postgresql":
+                return int(_sent(plan, values[0]).rowcount)
             with _driver(engine) as driver:
                 try:
-                    return int(driver.execute(plan.sql, plan.bound(values[0])).rowcount)
+                    return int(driver.execute(plan.sql, [value for _, value in plan.bound(values[0])]).rowcount)
                 except engine.dialect.loaded_dbapi.Error:
                     pass
         parameters = values[0] if len(values) == 1 else list(values)
@@ -97,22 +108,52 @@ class Prepared:
         names = tuple(values)
         plan = self._plans.get(names)
         if plan is None:
-            # The parameters name the columns of an INSERT, and only of that.
-            columns = list(names) if isinstance(self._statement, sa.Insert) else None
-            statement = _gathered(self._statement) if self._at_once else self._statement
-            compiled = statement.compile(dialect=engine.dialect, column_keys=columns)
-            self._plans[names] = plan = _plan(compiled, _types(self._statement))
+            self._plans[names] = plan = self._planned(engine.dialect, names)
         return plan
 
+    def _planned(self, dialect: Dialect, names: tuple[str, ...]) -> _Plan:
+        # The parameters name the columns of an INSERT, and only of that.
+        columns = list(names) if isinstance(self._statement, sa.Insert) else None
+        is_one_text = self._at_once and dialect.name == "sqlite"
+        statement = _gathered(self._statement) if is_one_text else self._statement
+        compiled = statement.compile(dialect=dialect, column_keys=columns)
+        binds = compiled.binds
+        ordered = compiled.positiontup or list(compiled.bind_names.values())
+        return _Plan(
+            sql=str(compiled),
+            parameters=[(name, binds[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in ordered],
+            constants={name: compiled.params[name] for name in ordered if not binds[name].required},
+            defaults=[(column.key, _default(column)) for column in compiled.insert_prefetch],
+            results=_results(_types(self._statement), dialect),
+            is_binary=self._statement.get_execution_options().get("binary_results", False),
+            is_one_text=is_one_text,
+        )
 
-def _plan(compiled: SQLCompiler, types: list[sa.types.TypeEngine[Any]]) -> _Plan:
-    dialect, names, binds = compiled.dialect, compiled.positiontup or (), compiled.binds
-    parameters = [(name, binds[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in names]
-    constants = {name: compiled.params[name] for name in names if not binds[name].required}
-    defaults = [(column.key, _default(column)) for column in compiled.insert_prefetch]
-    processes = [kind.dialect_impl(dialect).result_processor(dialect, None) for kind in types]
-    results = [(at, process) for at, process in enumerate(processes) if process is not None]
-    return _Plan(str(compiled), parameters, constants, defaults, results)
+
+def _row(raw: Row, results: Sequence[tuple[int, Any]]) -> Row:
+    values = list(raw)
+    for at, process in results:
+        values[at] = process(values[at])
+    return values
+
+
+def _results(kinds: Sequence[sa.types.TypeEngine[Any]], dialect: Dialect) -> Callable[[Any], Sequence[tuple[int, Any]]]:
+    """What ``_Plan.results`` is. PostgreSQL's types are known from the first cursor; SQLite's are None."""
+
+    found: Sequence[tuple[int, Any]] | None = None
+
+    def of(cursor: Any) -> Sequence[tuple[int, Any]]:
+        nonlocal found
+        if found is None:
+            codes = chain((column[1] for column in cursor.description), repeat(None))
+            processes = [
+                kind.dialect_impl(dialect).result_processor(dialect, code)
+                for kind, code in zip(kinds, codes, strict=False)
+            ]
+            found = [(at, process) for at, process in enumerate(processes) if process is not None]
+        return found
+
+    return of
 
 
 def _refuse_lossy(statement: Any) -> None:
@@ -137,17 +178,17 @@ def _types(statement: Any) -> list[sa.types.TypeEngine[Any]]:
     return [column["type"] for column in getattr(statement, "returning_column_descriptions", ())]
 
 
-def _sqlite() -> Engine | None:
-    """The engine, where it is SQLite's; a test that keeps everything in one transaction has a connection instead."""
+def _engine() -> Engine | None:
+    """The engine; a test that keeps everything in one transaction has a connection instead."""
     engine: Engine | Connection = db.engine
-    return engine if isinstance(engine, Engine) and engine.dialect.name == "sqlite" else None
+    return engine if isinstance(engine, Engine) else None
 
 
 @contextmanager
 def _driver(engine: Engine) -> Iterator[Any]:
-    """The driver's connection of the transaction, or one of the pool for a read without a transaction."""
+    """SQLite's connection of the transaction, or one of the pool for a read without a transaction."""
     if not is_reading() or db.is_in_transaction():
-        yield _in_transaction(db.session())
+        yield _in_transaction(db.session())[1]
         return
     pooled = engine.raw_connection()
     try:
@@ -156,13 +197,33 @@ def _driver(engine: Engine) -> Iterator[Any]:
         pooled.close()
 
 
-def _in_transaction(session: Session) -> Any:
-    """The driver's connection of the session's transaction, which begins if there is none; looked up once in each.
+def _sent(plan: _Plan, values: Values) -> Any:
+    """PostgreSQL's cursor after the statement, which does for it what the engine does for others."""
+    from app.core.db import timeouts  # the driver is loaded only where PostgreSQL is used
 
-    After a failed flush, until the rollback, the session refuses: what the driver got then would be no part of it.
+    connection, driver, info = _in_transaction(db.session())
+    row_security.tell(info, driver)
+    began = time.monotonic()
+    cursor = driver.cursor(binary=plan.is_binary)
+    try:
+        cursor.execute(plan.sql, dict(plan.bound(values)))
+    except (connection.dialect.loaded_dbapi.Error, KeyboardInterrupt, SystemExit) as error:
+        # It wraps and counts the error, and discards a broken connection. SQLAlchemy has no public name for that.
+        connection._handle_dbapi_exception(error, plan.sql, None, cursor, None)  # noqa: SLF001
+    timeouts.took(time.monotonic() - began, info, driver)
+    return cursor
+
+
+def _in_transaction(session: Session) -> tuple[Connection, Any, dict[Any, Any]]:
+    """The connection of the session's transaction, the driver's, and what is noted about it.
+
+    The transaction begins if there is none; the connection is looked up once in each. After a failed flush, until the
+    rollback, the session refuses: what the driver got then would be no part of it.
     """
-    begun, driver = session.info.get(_DRIVER, (None, None))
+    begun, *found = session.info.get(_CONNECTIONS, (None,))
     if begun is None or begun is not session.get_transaction() or not session.is_active:
-        driver = session.connection().connection.driver_connection
-        session.info[_DRIVER] = session.get_transaction(), driver
-    return driver
+        connection = session.connection()
+        found = [connection, connection.connection.driver_connection, connection.info]
+        session.info[_CONNECTIONS] = session.get_transaction(), *found
+    connection, driver, info = found
+    return connection, driver, info

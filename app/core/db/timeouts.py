@@ -84,11 +84,15 @@ def _before(connection: Connection, *_given: Any) -> None:
 
 
 def _after(connection: Connection, cursor: Any, *_given: Any) -> None:
-    took = time.monotonic() - connection.info["parley.statement_began"]
-    if took < NOTEWORTHY_SECONDS:
+    took(time.monotonic() - connection.info["parley.statement_began"], connection.info, cursor.connection)
+
+
+def took(seconds: float, info: dict[Any, Any], driver: psycopg.Connection[Any]) -> None:
+    """Note how long a statement took; ``info`` is that of the pool's connection. Call it before the next statement."""
+    if seconds < NOTEWORTHY_SECONDS:
         return
-    left = connection.info.get("parley.lock_seconds", LOCK_SECONDS) - took
-    connection.info["parley.lock_seconds"] = left
+    left = info.get("parley.lock_seconds", LOCK_SECONDS) - seconds
+    info["parley.lock_seconds"] = left
     # Another cursor: the statement's own still holds its rows.
-    with cursor.connection.cursor() as aside:
+    with driver.cursor() as aside:
         aside.execute(f"SET LOCAL lock_timeout = {max(left, LEAST_LOCK_SECONDS) * 1000:.0f}")
