@@ -64,6 +64,15 @@ def test_what_is_no_reason_is_refused(owner: Person, path: str, data: dict[str, 
     assert labels(owner) == before
 
 
+def test_a_refused_text_stays_in_its_field(owner: Person) -> None:
+    added = post(owner, "", meaning="rejected", label="role FILLED")
+    assert 'id="add-rejected" name="label" value="role FILLED"' in added.text
+    assert added.text.count('value="role FILLED"') == 1
+    renamed = post(owner, "/skills/rename", label="OTHER")
+    assert renamed.text.count('value="OTHER"') == 1
+    assert 'value="Skills do not match the role"' not in renamed.text
+
+
 def test_the_last_reason_stays_and_an_unknown_one_is_not_found(owner: Person) -> None:
     for name in labels(owner)[:-1]:
         assert post(owner, f"/{code_of(owner, name)}/remove").status_code == 303

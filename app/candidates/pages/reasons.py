@@ -1,6 +1,7 @@
 """Where administrators edit the reasons for decisions, and decide whether one is required."""
 
 from collections.abc import Callable
+from functools import partial
 
 from flask import Flask, Response, current_app, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -30,7 +31,9 @@ def reasons() -> str:
 def add_reason() -> Answer:
     require_admin()
     member = current_member()
-    return _done(lambda: rules.add(member.organization, typed("meaning"), typed("label"), by=member), "Reason added.")
+    meaning, label = typed("meaning"), typed("label")
+    add = partial(rules.add, member.organization, meaning, label, by=member)
+    return _done(add, "Reason added.", new={meaning: label})
 
 
 @pages.post("/candidates/reasons/require")
@@ -45,7 +48,9 @@ def require_reasons() -> Answer:
 def rename_reason(code: str) -> Answer:
     require_admin()
     member = current_member()
-    return _done(lambda: rules.rename(member.organization, code, typed("label"), by=member), "Reason renamed.")
+    label = typed("label")
+    rename = partial(rules.rename, member.organization, code, label, by=member)
+    return _done(rename, "Reason renamed.", renamed={code: label})
 
 
 @pages.post("/candidates/reasons/<code>/shift")
@@ -84,18 +89,19 @@ def export_decisions() -> AnyResponse:
     return Response(Lasting(body, place), mimetype="text/csv", headers=headers)
 
 
-def _done(change: Callable[[], object], words: str) -> Answer:
+def _done(change: Callable[[], object], words: str, **typed_labels: dict[str, str]) -> Answer:
+    """``typed_labels``: what the page shows again if it is refused."""
     try:
         change()
     except Rejected as refusal:
         db.session.rollback()
-        return _page(refusal.message), 422
+        return _page(refusal.message, **typed_labels), 422
     db.session.commit()
     flash(words, "good")
     return redirect(url_for("candidates.reasons"), 303)
 
 
-def _page(error: str = "") -> str:
+def _page(error: str = "", *, new: dict[str, str] | None = None, renamed: dict[str, str] | None = None) -> str:
     organization = current_member().organization
     return render_template(
         "candidates/reasons.html",
@@ -103,4 +109,6 @@ def _page(error: str = "") -> str:
         required=rules.requires_reason(organization),
         most=rules.MOST_REASONS,
         error=error,
+        new=new or {},
+        renamed=renamed or {},
     )
