@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.accounts.audit.words import facts
 from app.accounts.models import AuditEntry
 from app.candidate_requests import actions
 from app.candidate_requests.actions import NewRequest
@@ -157,6 +158,11 @@ def test_an_answer_is_kept_with_who_and_when_and_audited(interview: Interview, o
     )
     entry = db.session.query(AuditEntry).filter_by(action="wish.answered", subject=candidate_request.id).one()
     assert entry.details == {"kind": "accommodation", "from": "open", "to": "granted", "interview": interview.id}
+
+
+@pytest.mark.parametrize(("kind", "words"), [("deletion", "Kind: erasure"), ("review", "Kind: human review")])
+def test_the_audit_log_names_the_kind_as_the_pages_do(kind: str, words: str) -> None:
+    assert list(facts({"kind": kind}, {})) == [words]
 
 
 def test_two_people_never_answer_over_each_other(interview: Interview, owner: Person) -> None:

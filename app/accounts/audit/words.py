@@ -55,6 +55,9 @@ VALUES = {
     "redirect_url": "page to open after the interview",
     "is_video_enabled": "video",
     "is_doc_upload_enabled": "documents",
+    "deletion": "erasure",
+    "review": "human review",
+    "withdrawal": "withdrawal of consent",
 }
 NONE = "none"
 
