@@ -93,11 +93,14 @@ def _paragraphs(*all_of_them: str) -> str:
 def checked(subject: str, text: str, *, places: Collection[str] = PLACES, needs_link: bool = True) -> Words:
     """The text as it is stored. Raises Rejected with the field ``subject`` or ``text``."""
     head, body = " ".join(subject.split()), text.replace("\r\n", "\n").strip()
-    for name, value, most in (("subject", head, LONGEST_SUBJECT), ("text", body, LONGEST_TEXT)):
+    for name, words, value, most in (
+        ("subject", "subject", head, LONGEST_SUBJECT),
+        ("text", "body", body, LONGEST_TEXT),
+    ):
         if not value:
-            raise Rejected(f"The {name} is empty.", field=name)
+            raise Rejected(f"The {words} is empty.", field=name)
         if len(value) > most:
-            raise Rejected(f"The {name} has {len(value)} characters. The limit is {most}.", field=name)
+            raise Rejected(f"The {words} has {len(value)} characters. The limit is {most}.", field=name)
         unknown = sorted({place for place in _PLACE.findall(value) if place not in places})
         if unknown:
             known = ", ".join(f"{{{place}}}" for place in places)

@@ -148,7 +148,7 @@ def test_a_template_is_put_into_the_form_and_read_as_each_recipient_gets_it(
     ("form", "words"),
     [
         ({"text": "Hello {nme}"}, "{nme} is not a placeholder. You can use {name}, {last_name}"),
-        ({"text": " "}, "The text is empty."),
+        ({"text": " "}, "The body is empty."),
         ({"subject": "x" * 201}, "The subject has 201 characters. The limit is 200."),
         ({"text": "a\x00"}, "Must not contain the NUL character."),
     ],
