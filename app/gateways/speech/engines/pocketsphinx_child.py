@@ -58,7 +58,6 @@ class Recogniser:
     def __init__(self) -> None:
         self._free: list[Any] = [new_decoder()]
         self._made = 1
-        self._plain_means = self._free[0].get_cmn(update=False)
         self._aligner: Any = None
         self.chooser = Chooser()
 
@@ -95,7 +94,7 @@ class Recogniser:
         decoder, head = utterance.decoder, bytes(utterance.pending[:WARM_UP])
         if has_digital_silence(head):
             utterance.noise = np.random.default_rng(0)
-        warm_up(decoder, utterance.noisy(head), means=self._plain_means)
+        warm_up(decoder, utterance.noisy(head))
         decoder.start_utt()
 
     def result(self, utterance: Utterance) -> Result:
@@ -115,7 +114,7 @@ class Recogniser:
                 self._aligner.add_word(word, sounds, update=True)
         self._aligner.set_align_text(" ".join(word for word, _ in words))
         pcm = _audible(pcm)
-        warm_up(self._aligner, pcm, means=self._plain_means)
+        warm_up(self._aligner, pcm)
         self._aligner.start_utt()
         self._aligner.process_raw(pcm, full_utt=True)
         self._aligner.end_utt()

@@ -122,7 +122,6 @@ class Chooser:
 
         self._decoder = pocketsphinx.Decoder(loglevel="FATAL", lm=None, fsgusefiller=False, maxhmmpf=STATES, **BEAMS)
         self._decoder.add_keyphrase(NO_SEARCH, "nothing")
-        self._plain_means = self._decoder.get_cmn(update=False)
         self._names: dict[Sayings, str] = {}
 
     def choose(self, sayings: Sayings, pcm: bytes, heard: str) -> tuple[list[Found], float] | None:
@@ -148,7 +147,7 @@ class Chooser:
         """How well this grammar explains the sound; None where it cannot."""
         decoder = self._decoder
         decoder.activate_search(NO_SEARCH)  # the end of an utterance searches what was not searched yet
-        decoder.set_cmn(self._plain_means)
+        decoder.reinit_feat()  # nothing remains of another sound, nor of another grammar
         decoder.start_utt()
         decoder.process_raw(pcm, no_search=True)
         decoder.get_cmn(update=True)

@@ -209,12 +209,13 @@ def new_decoder() -> Any:
     return decoder
 
 
-def warm_up(decoder: Any, head: bytes, *, means: str) -> None:
+def warm_up(decoder: Any, head: bytes) -> None:
     """Estimate the cepstral means of a voice and microphone from its first seconds; nothing of the one before remains.
 
-    The end of an utterance searches all that was not searched yet, so this one is given a search that costs nothing.
+    Neither its means nor what `remove_noise` learned of its room, which the start of an utterance keeps. The end of an
+    utterance searches all that was not searched yet, so this one is given a search that costs nothing.
     """
-    decoder.set_cmn(means)
+    decoder.reinit_feat()
     if not head:
         return
     search = decoder.current_search()
