@@ -9,8 +9,9 @@ chunk by chunk, as before there were bundles). Latency counts from the moment a 
 A candidate is behind by the chunks that are due and not acknowledged. Afterwards, every acknowledged chunk is looked up
 in the database and read from the storage. A chunk that differs from what was sent, or is missing, is lost. The floor of
 the same run is the same load, chunk by chunk, on a bare application in the same server, which writes the bytes to a
-file, fsyncs it and responds. SQLite always; PostgreSQL as well if BENCH_POSTGRES_URL names a server. Last figures:
-docs/figures/scale.md.
+file, fsyncs it and responds. Between both is "least": a view of an empty Flask application in the same server, which
+does what makes a chunk durable, by the bare drivers (file, its directory, one transaction of SQLite with three changes).
+SQLite always; PostgreSQL as well if BENCH_POSTGRES_URL names a server. Last figures: docs/figures/scale.md.
 """
 
 import argparse
@@ -19,10 +20,11 @@ import hashlib
 import itertools
 import json
 import random
+import sqlite3
 import sys
 import time
 import urllib.request
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -60,6 +62,43 @@ def app(environ, start_response):
     start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", "2")])
     return [b"{}"]
 serve(app, host="127.0.0.1", port=int(sys.argv[1]), threads=16, connection_limit=2000, asyncore_use_poll=True, _quiet=True)
+"""
+LEAST = """
+import itertools, os, sqlite3, sys, threading
+from flask import Flask, jsonify, request
+from waitress import serve
+folder, base, line, local, numbers = sys.argv[2], sys.argv[3], threading.Lock(), threading.local(), itertools.count()
+app = Flask("least")
+@app.put("/<sitting>/<int:number>")
+def put(sitting, number):
+    if not hasattr(local, "link"):
+        local.link = sqlite3.connect(base, isolation_level=None, timeout=60)
+        local.link.execute("PRAGMA synchronous=full")
+    name = f"{os.getpid()}-{next(numbers)}"
+    content = request.get_data()
+    with open(f"{base}-{name}", "xb", buffering=0) as file:
+        file.write(content)
+        os.fsync(file.fileno())
+    os.replace(f"{base}-{name}", f"{folder}/{name}")
+    directory = os.open(folder, os.O_RDONLY)
+    os.fsync(directory)
+    os.close(directory)
+    with line:
+        local.link.execute("BEGIN IMMEDIATE")
+        local.link.execute("UPDATE sitting SET seen = seen + 1 WHERE id = ?", (sitting,))
+        local.link.execute("INSERT INTO chunk VALUES (?, ?)", (name, sitting))
+        local.link.execute("UPDATE sitting SET bytes = bytes + ? WHERE id = ?", (len(content), sitting))
+        local.link.execute("COMMIT")
+    return jsonify(received=name)
+@app.get("/healthz")
+def healthz():
+    return "ok"
+serve(app, host="127.0.0.1", port=int(sys.argv[1]), threads=16, connection_limit=2000, asyncore_use_poll=True, _quiet=True)
+"""
+TABLES = """
+PRAGMA journal_mode=wal;
+CREATE TABLE sitting (id TEXT PRIMARY KEY, seen INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE chunk (name TEXT PRIMARY KEY, sitting_id TEXT NOT NULL) WITHOUT ROWID;
 """
 
 
@@ -126,17 +165,18 @@ def main() -> None:
     for kind, media in itertools.product(ground.KINDS, given.media.split(",")):
         given.bytes = SIZES[media]
         for count in [int(one) for one in given.candidates.split(",")]:
-            with ExitStack() as until_both_ran:
-                folders = [until_both_ran.enter_context(ground.folder()) for _ in range(2)]
-                floor = on_bare(folders[0], count, given)
+            with ExitStack() as until_all_ran:
+                folders = [until_all_ran.enter_context(ground.folder()) for _ in range(3)]
+                floor = on_bare(folders[0], count, given, BARE)
+                least = on_bare(folders[1], count, given, LEAST)
                 with ground.database(kind) as url:
-                    real = on_parley(ground.env_for(url, folders[1]), count, given)
-            for name, load in (("floor", floor), ("parley", real)):
+                    real = on_parley(ground.env_for(url, folders[2]), count, given)
+            for name, load in (("floor", floor), ("least", least), ("parley", real)):
                 show(f"{kind}, {media}, {count:4d} candidates, {name:6s}", load, count, given=given)
             shares = [percentile(real.latencies, of) / percentile(floor.latencies, of) for of in (50, 99)]
             print(
                 f"     parley / floor: median {shares[0]:.1f}, p99 {shares[1]:.1f}, CPU {real.cpu_seconds / floor.cpu_seconds:.1f}, "
-                f"memory {real.rss_mb / floor.rss_mb:.1f}",
+                f"memory {real.rss_mb / floor.rss_mb:.1f}; least / floor: CPU {least.cpu_seconds / floor.cpu_seconds:.1f}",
                 flush=True,
             )
             results[kind, media, count] = real
@@ -175,14 +215,18 @@ def show(name: str, load: Load, count: int, *, given: argparse.Namespace) -> Non
 # --- the two servers ----------------------------------------------------------------------------------------------
 
 
-def on_bare(folder: Path, count: int, given: argparse.Namespace) -> Load:
-    files = folder / "floor"
+def on_bare(folder: Path, count: int, given: argparse.Namespace, program: str) -> Load:
+    files, base = folder / "floor", folder / "floor.db"
     files.mkdir()
+    with closing(sqlite3.connect(base)) as made:
+        made.executescript(TABLES)
+        made.executemany("INSERT INTO sitting VALUES (?, 0, 0)", [(str(number),) for number in range(count)])
+        made.commit()
     with ExitStack() as running:
         servers = []
         for _ in range(given.processes):
             port = ground.free_port()
-            command = [sys.executable, "-c", BARE, str(port), str(files)]
+            command = [sys.executable, "-c", program, str(port), str(files), str(base)]
             servers.append(Server(port, running.enter_context(ground.serving(command, port))))
         everyone = [Candidate(f"/{number}{{which}}", "") for number in range(count)]
         load = asyncio.run(pressed(everyone, servers, given=given, most=1))
