@@ -25,7 +25,7 @@ class Starter:
 
 
 def _text(*paragraphs: str) -> str:
-    return "\n\n".join(("Hello {name},", *paragraphs, "Best regards\n{sender}\n{organization}"))
+    return "\n\n".join(("Hello {name},", *paragraphs, "Best regards,\n{sender}\n{organization}"))
 
 
 STARTERS = (
