@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -71,9 +72,15 @@ def _register_rooms(app: Flask, rest: Api) -> None:
     for path in (path for room in declared for path in room.api):
         rest.register_blueprint(resolve(path))
     for path in (room.openapi for room in declared if room.openapi):
-        resolve(path)(rest.spec)
+        rest.describe_later(partial(_describe, path, rest))
     for path in (path for room in declared for path in room.blueprints):
         app.register_blueprint(resolve(path))
+
+
+def _describe(path: str, rest: Api) -> None:
+    from app.core.rooms import resolve
+
+    resolve(path)(rest.spec)
 
 
 def _configuration(settings: Settings) -> dict[str, object]:

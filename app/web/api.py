@@ -5,8 +5,10 @@ handler for HTTP errors, which would answer HTML pages with JSON (``app.web.erro
 """
 
 import re
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import flask_smorest
@@ -44,6 +46,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         """As flask-smorest's, but the schema is built once: webargs would copy a class's fields for every request."""
         return super().arguments(schema(), **options)
 
+    def register_views_in_doc(self, api: "Api", app: Flask, spec: Any, **options: Any) -> None:
+        """Called by flask-smorest at the start of every process, though few are ever asked for the document."""
+        api.describe_later(partial(super().register_views_in_doc, api, app, spec, **options))
+
 
 class Api(flask_smorest.Api):  # type: ignore[misc]
     """The ``/v1`` of one application."""
@@ -54,6 +60,8 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         settings: Settings = app.extensions["parley.settings"]
         app.config.update(_configuration(settings))
         app.extensions["parley.api"] = self
+        self._undescribed: list[Callable[[], None]] = []
+        self._describing = Lock()
         rate_limits.register(app)
         app.before_request(_refuse_impossible_text)
         app.after_request(_without_body)
@@ -70,8 +78,15 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
             raise TypeError(f"{blp.name} must be an app.web.api.Blueprint")
         super().register_blueprint(blp, **options)
 
+    def describe_later(self, describe: Callable[[], None]) -> None:
+        """Call ``describe``, which adds to the document, when the document is first asked for."""
+        self._undescribed.append(describe)
+
     def document(self, server: str) -> dict[str, Any]:
         """The OpenAPI document of an installation that is reached at the address ``server``."""
+        with self._describing:  # two threads may be asked at once
+            while self._undescribed:
+                self._undescribed.pop(0)()
         document = {**self.spec.to_dict(), "servers": [{"url": server}]}
         spec.without_defaults(document["components"]["schemas"])
         return document
