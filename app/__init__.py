@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 def create_app(settings: Settings, *, gateways: Gateways | None = None, waker: Waker | None = None) -> Flask:
     """The application. Tests hand in gateways and a bell of their own; processes take what the settings name."""
+    from app.core.memory import without_searches
+
+    with without_searches():
+        return _put_together(settings, gateways, waker)
+
+
+def _put_together(settings: Settings, gateways: Gateways | None, waker: Waker | None) -> Flask:
     # Imported here, so that one module of a room can be used (and tested) without loading all the others.
     from app import gateways as built
     from app.accounts import access

@@ -15,7 +15,7 @@ from flask import Flask
 
 from app import create_app
 from app.core.data_dir import close_to_others
-from app.core.memory import share_arenas
+from app.core.memory import keep_all, share_arenas
 from app.gateways.redis import embedded
 from app.settings import Settings
 
@@ -52,7 +52,9 @@ def run_web(settings: Settings, *, application: Callable[[Settings], Flask] = cr
         check_port(connected.host, connected.port)
         _run_granian(connected)
     else:
-        _run_waitress(application(connected), connected)
+        served = application(connected)
+        keep_all()
+        _run_waitress(served, connected)
 
 
 def check_port(host: str, port: int) -> None:
