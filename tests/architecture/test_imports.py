@@ -24,6 +24,8 @@ ENGINES = (
 AT_FIRST_USE = (
     "aiohttp",
     "alembic",
+    "app.outreach.cvs.rules",
+    "app.review.exports.pdf",
     "css_inline",
     "defusedxml",
     "numpy",
@@ -32,6 +34,7 @@ AT_FIRST_USE = (
     "pyotp",
     "pypdf",
     "segno",
+    "smtplib",
     "xml",
 )
 """What a request, a job or a command may need."""

@@ -125,7 +125,7 @@ def test_a_report_that_cannot_be_typeset_says_what_to_do(owner: Person, judged: 
     def refuse(_html: str) -> bytes:
         raise GatewayError("This server has no font with these characters: 你.", retryable=False)
 
-    monkeypatch.setattr("app.review.exports.download.pdf_of", refuse)
+    monkeypatch.setattr("app.review.exports.pdf.pdf_of", refuse)
     assert "no font with these characters: 你" in asked_for(owner, judged.id)
     files = unpacked(exported(owner, judged.id, "zip"))
     assert "report.pdf" not in files

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import GatewayError
-from app.gateways.mail import Mail, NoMailer, SmtpMailer, Unanswered, build_mailer
-from app.gateways.mail.smtp import LONGEST_NAME
+from app.gateways.mail import Mail, NoMailer, Unanswered, build_mailer
+from app.gateways.mail.smtp import LONGEST_NAME, SmtpMailer
 from app.settings import Settings
 from tests.outbound.certificates import Authority
 

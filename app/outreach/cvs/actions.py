@@ -30,6 +30,11 @@ class Kept:
     reason: str | None = None
 
 
+def key_of(upload_id: str) -> str:
+    """A new storage key for a file of the upload."""
+    return f"cv-uploads/{upload_id}/{new_id()}"
+
+
 def begin(flow: InterviewFlow, *, recruiter_id: str | None, by_mail: bool, by: TeamMember) -> CvUpload:
     """An upload without files yet. Raises Rejected for a flow that is not open."""
     if flow.status is not FlowStatus.OPEN:

@@ -10,7 +10,7 @@ from flask import current_app
 
 from app import gateways
 from app.core import claims, queue
-from app.core.db import db, for_one, new_id
+from app.core.db import db, for_one
 from app.core.errors import DomainError, GatewayError, NotFound, Rejected
 from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
 from app.gateways.storage import read
@@ -75,11 +75,6 @@ def _source(row: CvFile, token: int) -> _Source:
     language = row.upload.flow.language or DEFAULT_LANGUAGE
     key, kind = row.storage_key or "", row.content_type or ""
     return _Source(row.id, token, row.upload_id, row.name, key, language, row.interview_id, kind, row.size)
-
-
-def key_of(upload_id: str) -> str:
-    """A new storage key for a file of the upload."""
-    return f"cv-uploads/{upload_id}/{new_id()}"
 
 
 @for_one(CvFile)
@@ -157,7 +152,7 @@ def _unpacked(source: _Source, file: Any) -> dict[str, Any] | None:
 def _stored(upload_id: str, entry: Entry) -> Kept:
     if entry.reason:
         return Kept(entry.name, reason=entry.reason)
-    key = key_of(upload_id)
+    key = actions.key_of(upload_id)
     gateways.current().storage.put(key, entry.content)
     return Kept(entry.name, len(entry.content), key)
 

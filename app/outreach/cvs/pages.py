@@ -17,7 +17,6 @@ from app.outreach import invitations
 from app.outreach.cvs import actions, queries
 from app.outreach.cvs.actions import BEYOND, MOST_FILES, Kept
 from app.outreach.cvs.forms import CvsForm, typed_values
-from app.outreach.cvs.jobs import key_of
 from app.outreach.cvs.models import LONGEST_PHONE, TO_CHECK, UNINVITED, UNREAD, CvFile, CvUpload, State
 from app.outreach.cvs.unpacking import TOO_LARGE, is_archive
 from app.outreach.pages.blueprint import post
@@ -91,7 +90,7 @@ def _stored(upload_id: str, sent: Sequence[FileStorage]) -> list[Kept]:
         name = label_of(file.filename or "")
         size = file.stream.seek(0, 2)
         reason = _refusal(file, name, size, room=room)
-        key = None if reason else key_of(upload_id)
+        key = None if reason else actions.key_of(upload_id)
         if key:
             file.stream.seek(0)
             storage.put(key, file.stream)

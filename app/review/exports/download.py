@@ -10,7 +10,6 @@ from flask import current_app, render_template
 
 from app.core.errors import GatewayError
 from app.interviews.archive import Part, captions
-from app.review.exports.pdf import pdf_of
 from app.review.exports.sheet import as_csv
 
 log = logging.getLogger(__name__)
@@ -40,6 +39,8 @@ def as_vtt(export: Mapping[str, Any]) -> str:
 
 def as_pdf(export: Mapping[str, Any]) -> bytes:
     """The report as a PDF. Slow; raises GatewayError with a sentence for the member."""
+    from app.review.exports.pdf import pdf_of  # few processes write a PDF
+
     return pdf_of(render_template("review/exports/_report.html", report=export))
 
 
