@@ -105,15 +105,15 @@ class Prepared:
         return db.session.connection().execute(self._statement, parameters).rowcount
 
     def _plan(self, engine: Engine, values: Values) -> _Plan:
-        names = tuple(values)
-        plan = self._plans.get(names)
+        key = (engine.dialect.name, *values)
+        plan = self._plans.get(key)
         if plan is None:
-            self._plans[names] = plan = self._planned(engine.dialect, names)
+            self._plans[key] = plan = self._planned(engine.dialect, list(values))
         return plan
 
-    def _planned(self, dialect: Dialect, names: tuple[str, ...]) -> _Plan:
+    def _planned(self, dialect: Dialect, names: list[str]) -> _Plan:
         # The parameters name the columns of an INSERT, and only of that.
-        columns = list(names) if isinstance(self._statement, sa.Insert) else None
+        columns = names if isinstance(self._statement, sa.Insert) else None
         is_one_text = self._at_once and dialect.name == "sqlite"
         statement = _gathered(self._statement) if is_one_text else self._statement
         compiled = statement.compile(dialect=dialect, column_keys=columns)
