@@ -86,7 +86,8 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         """The OpenAPI document of an installation that is reached at the address ``server``."""
         with self._describing:  # two threads may be asked at once
             while self._undescribed:
-                self._undescribed.pop(0)()
+                self._undescribed[0]()  # if it fails, it fails for the next one too: no document lacks a part
+                del self._undescribed[0]
         document = {**self.spec.to_dict(), "servers": [{"url": server}]}
         spec.without_defaults(document["components"]["schemas"])
         return document
