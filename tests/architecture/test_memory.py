@@ -10,8 +10,9 @@ from app.core import memory
 
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
-    yield
     gc.unfreeze()
+    yield
+    gc.freeze()  # as the suite does once its tests are collected
     gc.enable()
 
 
