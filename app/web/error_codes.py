@@ -49,8 +49,17 @@ CODES = {
     "idempotency_in_progress": Code(
         409, "The first request with this `Idempotency-Key` is still running.", f"{REPEAT} Keep the key and the body."
     ),
-    "legal_hold": Code(409, "The interview is under a legal hold.", "Wait until an administrator releases the hold."),
-    "cursor_expired": Code(410, "The cursor is too old.", "Start over, without `after`."),
+    "legal_hold": Code(
+        409,
+        "The interview is under a legal hold.",
+        "Wait until an administrator releases the legal hold, or until its last day has passed.",
+    ),
+    "cursor_expired": Code(
+        410,
+        "The cursor is too old, from before a restore or a failover of the database, or from a key that sees other "
+        "things.",
+        "Start over: delete your copy and call without `after`.",
+    ),
     "body_too_large": Code(413, "The body is too large.", "Send less."),
     "unsupported_media_type": Code(
         415,
@@ -58,15 +67,19 @@ CODES = {
         "Send uncompressed JSON as `application/json`.",
     ),
     "unknown_host": Code(
-        421, "The host name in the request is not one of this installation.", "Use the installation's own URL."
+        421, "This installation does not serve the host name in the request.", "Use the installation's own URL."
     ),
     "invalid_input": Code(422, "A field or parameter is invalid.", "Correct what `errors` names."),
     "not_found": Code(422, "There is nothing with this id.", "Check the id."),
     "idempotency_key_reused": Code(
-        422, "This `Idempotency-Key` was used before with another body.", "Use a new key for a new request."
+        422,
+        "This `Idempotency-Key` was used before with another body, or with another id in the URL.",
+        "Use a new key for a new request.",
     ),
     "flow_closed": Code(
-        422, "The flow is closed or archived, so it takes no interviews.", "Reopen the flow or use another one."
+        422,
+        "The flow is closed or archived, so it accepts no new interviews.",
+        "Reopen a closed flow, or use another one. An archived flow cannot be reopened.",
     ),
     "quota_used_up": Code(
         422, "The organization has used up its monthly quota.", "Try again next month, or raise the quota."
