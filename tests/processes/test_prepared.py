@@ -1,6 +1,8 @@
 """Statements that go past the session: the same values and effects, and a read leaves no transaction behind."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError, PendingRollbackErro
 
 from app.accounts.models import Organization, Team
 from app.core import clock
-from app.core.db import Base, Moment, db, reading
+from app.core.db import Base, Moment, db, reading, row_security
 from app.core.db.prepared import Prepared
 from tests.rows import row_of, tables
 
@@ -132,17 +134,20 @@ def test_an_error_is_that_of_the_session() -> None:
     db.session.rollback()
 
 
+@pytest.mark.parametrize("way", ["prepared", "prepared, another choice", "usual, another choice"])
 @pytest.mark.usefixtures("filled")
-def test_a_broken_connection_ends_the_transaction_and_the_next_one_has_another() -> None:
+def test_a_broken_connection_ends_the_transaction_and_the_next_one_has_another(way: str) -> None:
     if db.engine.dialect.name == "sqlite":
         return
     with reading():
         BY_NAME.rows(name="x")
-        pid = db.session.connection().connection.driver_connection.info.backend_pid
+        pid = db.session.scalar(sa.text("SELECT pg_backend_pid()"))
         with db.engine.connect() as other:
             assert other.scalar(sa.text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": pid})
-        with pytest.raises(OperationalError) as failed:
-            BY_NAME.rows(name="x")
+        chosen = row_security.only("another") if "choice" in way else nullcontext()
+        again = partial(db.session.execute, sa.select(_O.id)) if "usual" in way else partial(BY_NAME.rows, name="x")
+        with chosen, pytest.raises(OperationalError) as failed:
+            again()
         assert failed.value.connection_invalidated
         db.session.rollback()
         assert BY_NAME.rows(name="x") == []

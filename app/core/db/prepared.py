@@ -202,10 +202,10 @@ def _sent(plan: _Plan, values: Values) -> Any:
     from app.core.db import timeouts  # the driver is loaded only where PostgreSQL is used
 
     connection, driver, info = _in_transaction(db.session())
-    row_security.tell(info, driver)
     began = time.monotonic()
     cursor = driver.cursor(binary=plan.is_binary)
     try:
+        row_security.tell(info, driver)
         cursor.execute(plan.sql, dict(plan.bound(values)))
     except (connection.dialect.loaded_dbapi.Error, KeyboardInterrupt, SystemExit) as error:
         # It wraps and counts the error, and discards a broken connection. SQLAlchemy has no public name for that.
