@@ -84,6 +84,21 @@ def test_a_page_below_a_link_marks_that_link(shared_app: Flask, path: str, endpo
         )
 
 
+@pytest.mark.parametrize(
+    ("path", "endpoint"),
+    [
+        ("/candidates/mails/reminder/en-US", "outreach.plan"),
+        ("/candidates/reasons", "candidates.statuses"),
+        ("/candidates/reasons/other/rename", "candidates.statuses"),
+        ("/candidates/statuses/x/meaning", "candidates.statuses"),
+        ("/candidates/statuses/x/remove", "candidates.statuses"),
+    ],
+)
+def test_a_refused_form_marks_the_link_of_its_page(shared_app: Flask, path: str, endpoint: str) -> None:
+    with shared_app.test_request_context(path, method="POST"):
+        assert [link.endpoint for link in LINKS if link.current] == [endpoint]
+
+
 def test_no_two_pages_have_the_same_key() -> None:
     keys = [link.key for link in LINKS if link.key]
     assert len(keys) == len(set(keys))

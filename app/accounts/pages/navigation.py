@@ -92,9 +92,16 @@ _BELOW = {
     "exports.report": "interviews.index",
     "interviews.compare": "candidates.index",
     "candidates.reasons": "candidates.statuses",
-    "candidates.add_reason": "candidates.statuses",
-    "candidates.add_status": "candidates.statuses",
+    # The same pages with what was refused.
+    **{
+        f"candidates.{verb}_{thing}": "candidates.statuses"
+        for verb in ("add", "rename", "shift", "remove")
+        for thing in ("reason", "status")
+    },
+    "candidates.require_reasons": "candidates.statuses",
+    "candidates.mean_status": "candidates.statuses",
     "outreach.words": "outreach.plan",
+    "outreach.keep_words": "outreach.plan",
     "messages.template": "messages.templates",
     "messages.add_template": "messages.templates",
     "messages.sent": "outreach.log",
